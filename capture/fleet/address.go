@@ -24,14 +24,14 @@ import (
 type Address struct {
 	Server      string // e.g. nats://host:4222, or several separated by commas
 	Host, Agent string // "" for all
-	Model       string // if Model or Status is not "", only calls with this value are read; the index lists them
+	Model       string // if Model or Status is set, only matching calls are read, found by the index
 	Status      string // the call's status, as print writes it
 	Since       TimeSpec
 	All         bool     // the range begins with the oldest message
 	Until       TimeSpec // zero: no end
 }
 
-// A TimeSpec is a time by a clock, e.g. the hub's, or an age. The zero TimeSpec is unset.
+// A TimeSpec is a point in time, e.g. by the hub's clock, or an age. The zero TimeSpec is unset.
 type TimeSpec struct {
 	set bool
 	at  time.Time // if not zero, ago is unused
@@ -44,7 +44,7 @@ func (m TimeSpec) IsZero() bool { return !m.set }
 // isNow reports whether the time is "now", the moment of the request.
 func (m TimeSpec) isNow() bool { return m.set && m.at.IsZero() && m.ago == 0 }
 
-// Resolve returns the time when the clock that it refers to is at now.
+// Resolve returns the point in time, given the current time of the clock that the TimeSpec refers to.
 func (m TimeSpec) Resolve(now time.Time) time.Time {
 	if m.at.IsZero() {
 		return now.Add(-m.ago)
@@ -52,13 +52,14 @@ func (m TimeSpec) Resolve(now time.Time) time.Time {
 	return m.at
 }
 
-// isBefore reports whether the time is certainly before another one. It doesn't know the hub's clock.
+// isBefore reports whether the time is certainly before another one. The hub's clock is unknown, so a point in time
+// and an age can't be compared.
 func (m TimeSpec) isBefore(other TimeSpec) bool {
 	now := time.Time{}
 	return m.at.IsZero() == other.at.IsZero() && m.Resolve(now).Before(other.Resolve(now))
 }
 
-// IsIndexed reports whether only some calls are read, which the index lists.
+// IsIndexed reports whether only selected calls are read, which the view finds by the index.
 func (a *Address) IsIndexed() bool { return a.Model != "" || a.Status != "" }
 
 // IsAddress reports whether a path is a hub's address.
@@ -120,8 +121,8 @@ func parseServers(text string) (string, error) {
 }
 
 var (
-	errBackwards = errors.New("until is before since\nuse e.g. ?since=2h&until=1h, for the hour that began two hours ago")
-	errToCome    = errors.New("until is in the future, by the hub's clock\nomit until to read without an end")
+	errBackwards = errors.New("\"until\" is before \"since\"\nuse e.g. ?since=2h&until=1h, for the hour that began two hours ago")
+	errToCome    = errors.New("\"until\" is in the future, by the hub's clock\nomit \"until\" to read without an end")
 )
 
 // set sets one parameter of an address.
@@ -193,8 +194,8 @@ func ParseTimeSpec(text string) (TimeSpec, error) {
 // cluster's address names several servers.
 const maxFolderBytes = 200
 
-// spoolOf returns the folder of one hub below a directory. Each hub has its own folder. A long name is
-// replaced with its hash, in a form that no other name has.
+// spoolOf returns a hub's folder below a directory. Each hub has its own folder. A long name is replaced with its
+// hash, in a form that no other name has.
 func spoolOf(dir, server string) string {
 	var at []string
 	for _, one := range strings.Split(server, ",") { // several for a cluster
@@ -217,7 +218,7 @@ func spoolName(o subjectParts) string {
 	return subjectToken(o.host) + "." + subjectToken(o.agent) + "." + o.id
 }
 
-// spoolOrigin parses the name of a spool. The result ok is false for other files.
+// spoolOrigin parses the name of a spool. For other files, ok is false.
 func spoolOrigin(name string) (o subjectParts, ok bool) {
 	part := strings.Split(name, ".")
 	if len(part) != 3 {
@@ -235,20 +236,20 @@ type Credentials struct {
 	Token string // the token itself
 	CA    string // a file with the certificate authority for the hub's certificate
 
-	inbox string // subject prefix of answers and of a view's messages; "" for the default
+	inbox string // prefix of the subjects of answers and of a view's messages; "" for the default
 }
 
 // inboxOf returns the inbox prefix of a machine. A hub can restrict the machine to subscribing there.
 func inboxOf(host string) string { return nats.InboxPrefix + subjectToken(host) }
 
-// Check reads the files. Its error names the flag and the file.
+// Check reads the files and returns an error that names the flag and the file.
 func (auth *Credentials) Check() error {
 	_, err := auth.connectOptions()
 	return err
 }
 
-// connectOptions returns the NATS options for the credentials. The files are read again for each connection. If
-// a file can't be read now, it returns an error at once.
+// connectOptions returns the NATS options for the credentials. The files are read again for each connection. If a
+// file can't be read now, connectOptions returns an error at once.
 func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	if auth.Creds != "" {
 		text, err := os.ReadFile(auth.Creds)
@@ -289,8 +290,8 @@ func (auth *Credentials) connectOptions() (o []nats.Option, err error) {
 	return o, nil
 }
 
-// NewKey makes a key that identifies a machine or a viewer to a hub. The result seed is secret. The result
-// public is for the hub.
+// NewKey makes a key that identifies a machine or a viewer to a hub. The seed is secret, and the public key is for
+// the hub.
 func NewKey() (seed []byte, public string, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

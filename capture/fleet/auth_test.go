@@ -28,8 +28,8 @@ func keyOf(t *testing.T) (file, public string) {
 	return file, public
 }
 
-// exampleAuth writes a file for --auth: the example of the help page ui/docs/hubs.md with these public keys in
-// it.
+// exampleAuth writes a file for --auth, containing the example of the help page ui/docs/hubs.md with these public
+// keys.
 func exampleAuth(t *testing.T, host, viewer string) (file string) {
 	t.Helper()
 	page, err := os.ReadFile("../../ui/docs/hubs.md")
@@ -49,8 +49,8 @@ func exampleAuth(t *testing.T, host, viewer string) (file string) {
 	return file
 }
 
-// TestAuth checks the permissions that the help page gives as an example. A sender may send as itself and ask
-// how far the hub has its capture. It may not send as another machine, read or delete. A viewer may not send or
+// TestAuth checks the permissions that the help page gives as an example. A sender may send as itself and ask how
+// much of its capture the hub has. It may not send as another machine, read or delete. A viewer may not send or
 // delete.
 func TestAuth(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestAuth(t *testing.T) {
 	eventually(t, "the viewer reads", func() bool { return v.text() == "<1:0>" })
 	calls := viewAs(t, Credentials{NKey: viewKey}, h.URL()+"?model=m.1&since=1h", nil)
 	eventually(t, "the viewer reads by the index", func() bool { return calls.text() == "<1:0>" })
-	if err := web1.Flush(); err != nil { // after this, all messages sent to web1 so far have arrived
+	if err := web1.Flush(); err != nil { // after this, all messages sent to web1 so far will have arrived
 		t.Fatal(err)
 	}
 	if n, _, _ := heard.Pending(); n > 0 {

@@ -14,12 +14,12 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// These are errors for a server that is not a hub, or is not a hub yet.
+// These are the errors for a server that is not a hub, or not yet one.
 var (
 	errNoStream    = errors.New("the hub has no stream " + StreamName + "\n" + addStream)
 	errNoIndex     = errors.New("the hub has no stream " + IndexName + "\n" + addIndex)
 	errIndexAway   = errors.New("the hub can't store calls: it has no stream " + IndexName + ", or that stream has no leader at the moment")
-	errNoLeader    = errors.New("the hub's stream refuses the message: the stream has no leader at the moment, or accepts other subjects")
+	errNoLeader    = errors.New("the hub's stream refuses the message: the stream has no leader at the moment, or accepts only other subjects")
 	errNoJetStream = errors.New("the hub is a NATS server without JetStream")
 	errNotDirect   = errors.New("the hub's stream " + StreamName + " does not allow direct access\n" + "nats stream edit " + StreamName + " --allow-direct")
 )
@@ -86,7 +86,7 @@ func plainReason(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "nats: "))
 }
 
-// inWords returns an error as one line, and the remedy as another line, or "" if none is known.
+// inWords splits an error into one line that says what is wrong and another with the remedy, or "" if none is known.
 func inWords(err error) (what, remedy string) {
 	what, remedy, _ = strings.Cut(plainReason(err).Error(), "\n")
 	return what, remedy

@@ -28,7 +28,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// site is a hub and some machines that follow logs. Each of them is a process.
+// site is a hub and some machines that follow logs. The hub and each machine are processes of their own.
 type site struct {
 	t       *testing.T
 	program string
@@ -121,7 +121,7 @@ func (s *site) write(i, lines int) {
 	}
 }
 
-// work appends to all logs for the duration d.
+// work keeps appending to all logs for the duration d.
 func (s *site) work(d time.Duration) {
 	for until := time.Now().Add(d); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		for i := range s.hosts {
@@ -144,8 +144,7 @@ func (s *site) spools() map[string][]byte {
 	return all
 }
 
-// same waits until the hub stores the same bytes as all spools, and the spools contain the last line of each
-// log.
+// same waits until the hub stores the same bytes as all the spools, and the spools contain the last line of each log.
 func (s *site) same() {
 	s.t.Helper()
 	conn, err := nats.Connect("nats://" + s.addr)
@@ -185,7 +184,7 @@ func (s *site) same() {
 	s.t.Logf("%d captures, %d bytes: the same in spools and hub", len(wants), size)
 }
 
-// readAll waits a second, ends the view and checks that it read every byte of the spools.
+// readAll waits a second, ends the view and checks that the view read every byte of the spools.
 func (s *site) readAll() {
 	s.t.Helper()
 	var size int64
@@ -199,7 +198,7 @@ func (s *site) readAll() {
 	}
 }
 
-// TestFailures checks that spools and hub store the same bytes after any process was killed or stopped, and
+// TestFailures checks that the spools and the hub store the same bytes after any process was killed or stopped, and
 // that a view that ran all the time read every byte.
 func TestFailures(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {

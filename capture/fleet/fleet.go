@@ -49,8 +49,8 @@ const (
 	headCreated = "Toolscope-Created" // time when the capture began, by the machine's clock
 	headEnc     = "Toolscope-Enc"     // zstd, or absent
 	headSent    = "Toolscope-Sent"    // time when it was sent, in milliseconds of the machine's clock
-	headSpooled = "Toolscope-Spooled" // number of bytes that the hub doesn't have yet
-	headOver    = "Toolscope-Over"    // 1: the capture has ended, and the hub has all of it; only in signs of life
+	headSpooled = "Toolscope-Spooled" // number of bytes that the hub didn't have yet
+	headOver    = "Toolscope-Over"    // "1" if the capture has ended and the hub has all of it; only in signs of life
 	headExpect  = "Nats-Expected-Last-Subject-Sequence"
 )
 
@@ -65,7 +65,7 @@ func shardOf(host string) string {
 	return strconv.Itoa(int(h.Sum32() % shards))
 }
 
-// subjectFilter returns the pattern of the subjects of a machine and an agent, in any version. "" selects all
+// subjectFilter returns the pattern for the subjects of a machine and an agent, in any version. "" selects all
 // machines or agents.
 func subjectFilter(kind, host, agent string) string {
 	shard, h, a := "*", "*", "*"
@@ -89,7 +89,7 @@ func originOf(subject string) (o subjectParts, ok bool) {
 	return subjectParts{part[1], unescapeToken(part[4]), unescapeToken(part[5]), part[6]}, true
 }
 
-// subjectToken escapes text as one token of a subject.
+// subjectToken escapes text for use as one token of a subject.
 func subjectToken(text string) string {
 	var b strings.Builder
 	for _, c := range []byte(text) {
@@ -110,8 +110,8 @@ func unescapeToken(token string) string {
 	return token
 }
 
-// maxNameBytes is the maximum length of a machine's and an agent's name together, as tokens of a subject. The
-// names are part of the file names in the spool, and a subject must be shorter than 4 KiB.
+// maxNameBytes is the maximum length of a machine's and an agent's names together, as tokens of a subject. The names
+// are part of the file names in the spool, and a subject must be shorter than 4 KiB.
 const maxNameBytes = 200
 
 // CheckNames returns an error if the names are too long.
@@ -127,7 +127,7 @@ type byteRange struct{ from, to int64 }
 
 func (s byteRange) String() string { return fmt.Sprintf("%d-%d", s.from, s.to) }
 
-// maxSpanBytes is larger than any message that a sender makes.
+// maxSpanBytes is larger than the range of any message that a sender makes.
 const maxSpanBytes = 8 << 20
 
 // maxCaptureBytes is larger than any capture. A range beyond it is invalid.
@@ -151,18 +151,18 @@ type HubOptions struct {
 	Store      string // directory of its files
 	Keep       time.Duration
 	KeepBytes  int64
-	SyncAlways bool   // sync each message to the disk before acknowledging it; otherwise every second
+	SyncAlways bool   // sync each message to disk before acknowledging it, instead of every second
 	Auth       string // file with users and permissions, in NATS's format
-	Public     bool   // other machines can reach it: only users in Auth may connect
+	Public     bool   // other machines can reach it, so only users in Auth may connect
 	Cert, Key  string // files for TLS
 	Log        func(string)
 }
 
-// clock converts times of the hub to our clock. It knows one moment by both clocks, and assumes that both run
-// at the same speed from then on. Neither clock has to be right, and ours may be set later.
+// clock converts the hub's times to our clock. It knows one moment by both clocks and assumes that both run at the
+// same speed from then on. Neither clock has to be right, and ours may be changed later.
 type clock struct{ ours, hubs time.Time }
 
-// addSample records that the hub's clock was at hubs at some time between two times of our clock.
+// addSample records that the hub's clock showed the time hubs at some moment between two times of our clock.
 func (c *clock) addSample(before, after, hubs time.Time) {
 	if hubs.IsZero() { // the hub sent no time
 		hubs = after
@@ -173,27 +173,27 @@ func (c *clock) addSample(before, after, hubs time.Time) {
 // toLocal converts a time of the hub to our clock.
 func (c *clock) toLocal(hubs time.Time) time.Time { return c.ours.Add(hubs.Sub(c.hubs)) }
 
-// encoder is created on first use. All senders share it. It encodes two slices at a time.
+// encoder is created on first use and shared by all senders. It encodes two slices at a time.
 var encoder = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(2), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(maxSliceBytes), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false))
 	if err != nil {
-		panic(err) // the options are wrong
+		panic(err) // only wrong options cause an error
 	}
 	return e
 })
 
 func compress(p []byte) []byte { return encoder().EncodeAll(p, nil) }
 
-// decoder decodes at most the bytes of one message.
+// decoder decodes at most as many bytes as one message can contain.
 var decoder = sync.OnceValue(func() *zstd.Decoder {
 	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(2), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxMemory(maxSpanBytes))
 	if err != nil {
-		panic(err) // the options are wrong
+		panic(err) // only wrong options cause an error
 	}
 	return d
 })
 
-// decompress returns the decoded bytes of a message. Their number must match its range.
+// decompress returns the decoded bytes of a message. Their number must match the message's range.
 func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
 	switch enc {
 	case "":
@@ -211,7 +211,7 @@ func decompress(enc string, data []byte, s byteRange) ([]byte, error) {
 	return data, nil
 }
 
-// PublishState describes the progress of a publisher.
+// PublishState is the progress of a publisher.
 type PublishState struct {
 	Spooled int64  // number of bytes that the hub doesn't have, including bytes from earlier runs
 	Losses  Losses // bytes of our capture that are lost for good
@@ -243,7 +243,7 @@ func (l *Losses) add(n int64, why string) {
 	(*l)[i].Bytes += n
 }
 
-// Bytes returns the number of lost bytes.
+// Bytes returns the total number of lost bytes.
 func (l Losses) Bytes() (n int64) {
 	for _, one := range l {
 		n += one.Bytes
@@ -251,8 +251,8 @@ func (l Losses) Bytes() (n int64) {
 	return n
 }
 
-// asError returns the losses as an error, or nil if there are none. The parameter of names the lost data in
-// the error's text.
+// asError returns the losses as an error, or nil if there are none. The error's text names the lost data, as given in
+// the parameter of.
 func (l Losses) asError(of string) error {
 	var all []string
 	for _, one := range l {

@@ -96,7 +96,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestOver checks that a publisher that ends reports its capture as over only if the hub has everything.
+// TestOver checks that a publisher that ends reports its capture as over only if the hub has all of it.
 func TestOver(t *testing.T) {
 	h := newHub(t, nil)
 	conn, err := nats.Connect(h.URL())
@@ -147,7 +147,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestNoHub checks that recording starts and ends without a hub, and that the next run sends the rest.
+// TestNoHub checks that recording starts and ends without a hub, and that the next run sends what the hub lacks.
 func TestNoHub(t *testing.T) {
 	t.Parallel()
 	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
@@ -174,7 +174,7 @@ func TestNoHub(t *testing.T) {
 	if len(sentFiles) != 2 {
 		t.Errorf("kept after it was sent: %v", sentFiles)
 	}
-	// A spool that is marked as sent isn't sent again when the hub no longer has its data. It is deleted.
+	// A spool that is marked as sent isn't sent again when the hub no longer has its data. The spool is deleted.
 	if err := h.admin().DeleteStream(ctx, StreamName); err != nil {
 		t.Fatal(err)
 	}
@@ -212,8 +212,8 @@ func TestLargeSlices(t *testing.T) {
 	}
 }
 
-// TestSpoolFull checks that data deleted from the spool before it was sent counts as lost, and that publisher
-// and view report the exact number of bytes.
+// TestSpoolFull checks that data deleted from the spool before it was sent counts as lost, and that the publisher and
+// the view report the exact number of bytes.
 func TestSpoolFull(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 256 << 10, By: "test"}

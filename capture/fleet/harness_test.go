@@ -48,7 +48,7 @@ func (h *hubs) start() {
 	}
 }
 
-// admin returns a connection that may do everything.
+// admin returns a connection with all permissions.
 func (h *hubs) admin(o ...nats.Option) jetstream.JetStream {
 	h.t.Helper()
 	conn, err := nats.Connect(h.URL(), o...)
@@ -63,7 +63,7 @@ func (h *hubs) admin(o ...nats.Option) jetstream.JetStream {
 	return js
 }
 
-// holds returns the bytes that the hub stores, by subject, each byte once and in order.
+// holds returns the bytes that the hub stores, by subject. It checks that each byte is stored once and in order.
 func (h *hubs) holds() map[string][]byte {
 	h.t.Helper()
 	return holds(h.t, h.admin())
@@ -124,7 +124,7 @@ func closeNow(p *Publisher) {
 
 var keep = redact.KeepAll()
 
-// put records one record whose data differs from that of every other record.
+// put records one record whose data is unique.
 func put(p *Publisher, exchange, n int) {
 	r := capture.Record{Exchange: exchange, At: time.Duration(n) * time.Millisecond, Data: fmt.Appendf(nil, "<%d:%d>", exchange, n)}
 	if n == 0 {
@@ -144,7 +144,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// sent waits until the publisher has written this number of records and the hub has all of them.
+// sent waits until the publisher has written n records and the hub has all of them.
 func sent(t *testing.T, p *Publisher, records int64) {
 	t.Helper()
 	eventually(t, "everything was sent", func() bool {
@@ -191,7 +191,7 @@ func view(t *testing.T, address string, change func(*View)) *seen {
 	return viewAs(t, Credentials{}, address, change)
 }
 
-// opened opens a view and doesn't read it.
+// opened opens a view without reading from it.
 func opened(t *testing.T, address string, auth Credentials) *View {
 	t.Helper()
 	of, err := ParseAddress(address)
@@ -257,7 +257,7 @@ func wants(exchange, from, to int) string {
 	return text
 }
 
-// takes calls take in a new goroutine for each connection until the test ends.
+// takes accepts connections until the test ends, and calls take for each in a new goroutine.
 func takes(t *testing.T, l net.Listener, take func(net.Conn)) (addr string) {
 	t.Cleanup(func() { l.Close() })
 	go func() {

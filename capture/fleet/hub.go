@@ -38,7 +38,7 @@ type Hub struct {
 	server *server.Server // a new one after each restart
 }
 
-// startTimeout is the maximum time for a hub to read its files.
+// startTimeout is the maximum time a hub may take to read its files when it starts.
 const startTimeout = 2 * time.Minute
 
 // StartHub starts a hub. It returns when clients can connect.
@@ -75,7 +75,7 @@ func lockStore(dir string) (let func(), err error) {
 		return nil, fmt.Errorf("--store %s: %w", dir, plainReason(err))
 	}
 	if !ok {
-		return nil, fmt.Errorf("--store %s: another hub uses this folder\nname a different folder", dir)
+		return nil, fmt.Errorf("--store %s: another hub uses this folder\nuse a different folder", dir)
 	}
 	return let, nil
 }
@@ -133,8 +133,8 @@ func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option
 	}
 	conf.Host, conf.NoSigs, conf.ServerName = host, true, "toolscope"
 	conf.JetStream, conf.StoreDir, conf.SyncInterval, conf.SyncAlways = true, o.Store, time.Second, o.SyncAlways
-	// A stream with a larger limit from an earlier run still has that limit while the server starts. Each
-	// stream's own MaxBytes is the limit that counts.
+	// While the server starts, a stream may still have a larger limit from an earlier run. What counts later is each
+	// stream's own MaxBytes.
 	conf.JetStreamMaxStore, conf.JetStreamMaxMemory = math.MaxInt64/2, 64<<20
 	if o.Cert != "" {
 		config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})
@@ -146,7 +146,7 @@ func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option
 	return conf, inside, nil
 }
 
-// wantedAuth explains the file of --auth.
+// wantedAuth explains what the file of --auth must contain.
 const wantedAuth = "use authorization { users: […] }, as in 'toolscope help hubs'"
 
 // authOptions returns the server's options from --auth, and the credentials of this process.
@@ -185,8 +185,8 @@ func (o *HubOptions) authOptions() (conf *server.Options, inside []nats.Option, 
 	return conf, inside, nil
 }
 
-// otherPart returns the name of a setting that would make the server listen or connect beyond the hub's
-// options, or "".
+// otherPart returns the name of a setting that would make the server listen or connect in ways that the hub's options
+// don't allow, or "".
 func otherPart(conf *server.Options) string {
 	for _, p := range []struct {
 		name string
@@ -203,7 +203,7 @@ func otherPart(conf *server.Options) string {
 	return ""
 }
 
-// createStreams creates the streams, or updates them to the options.
+// createStreams creates the streams, or applies the options to existing ones.
 func (o *HubOptions) createStreams(ctx context.Context, s *server.Server, inside []nats.Option) error {
 	conn, err := nats.Connect("", append(inside, nats.InProcessServer(s))...)
 	if err != nil {
@@ -237,7 +237,7 @@ func (h *Hub) Watch(ctx context.Context, since time.Time) (*View, error) {
 	return openView(ctx, Address{Since: TimeSpec{set: true, at: since}}, Credentials{}, append(slices.Clone(h.inside), nats.InProcessServer(h))...)
 }
 
-// InProcessConn returns a connection to the server within this process.
+// InProcessConn returns a connection to the server that stays within this process.
 func (h *Hub) InProcessConn() (net.Conn, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -253,7 +253,7 @@ func (h *Hub) Close() {
 	h.let()
 }
 
-// hubLog passes on the server's warnings and errors.
+// hubLog receives the server's log and passes on warnings and errors.
 type hubLog struct {
 	say    func(string)
 	failed chan error
@@ -281,7 +281,7 @@ func (l *hubLog) Errorf(format string, v ...any) {
 	}
 }
 
-// Fatalf is called in the cases in which the server's own program would exit.
+// Fatalf is called where the server's own program would exit.
 func (l *hubLog) Fatalf(format string, v ...any) {
 	select {
 	case l.failed <- fmt.Errorf(format, v...):
@@ -297,12 +297,12 @@ const (
 
 var errFull = errors.New("there is no space")
 
-// isStuck reports whether the server logs that a stream no longer accepts messages because a write failed. That
-// lasts until the server restarts, even if there is room later.
+// isStuck reports whether a line of the server's log says that a stream no longer accepts messages because a write
+// failed. The stream stays stuck until the server restarts, even if there is room again.
 func isStuck(format string) bool { return strings.Contains(format, "critical write error") }
 
-// isRefused reports whether the server logs that a stream did not accept one message. The server logs this for
-// each message while the stream is stuck.
+// isRefused reports whether a line of the server's log says that a stream did not accept one message. While the
+// stream is stuck, the server logs this for each message.
 func isRefused(text string) bool { return strings.Contains(text, "failed to store a msg") }
 
 // reasonOf returns the error in a log line of the server.
@@ -315,8 +315,8 @@ func reasonOf(v []any) string {
 	return "the disk can't be written to"
 }
 
-// restartOnDiskError restarts the server after a failed write, once there is room. It runs until ctx ends.
-// Senders keep their data during that time, and reconnect.
+// restartOnDiskError restarts the server after a failed write, once there is room. It runs until ctx ends. Senders
+// keep their data during a restart, and reconnect.
 func (h *Hub) restartOnDiskError(ctx context.Context) {
 	defer close(h.healed)
 	pause, since := minHealPause, time.Time{} // time of the last restart

@@ -39,8 +39,8 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// TestHubAuth checks that a hub doesn't start with an --auth file that admits anyone, a public hub not even if
-// no_auth_user admits them, and that it rejects a file that sets more than permissions.
+// TestHubAuth checks that a hub doesn't start with an --auth file that admits anyone, and that it rejects a file that
+// sets more than permissions. A public hub doesn't even start if no_auth_user is what admits them.
 func TestHubAuth(t *testing.T) {
 	_, public := keyOf(t)
 	cert, key := certificate(t)
@@ -110,7 +110,7 @@ func TestHubKeepsLess(t *testing.T) {
 	}
 }
 
-// TestHubStopped checks that StartHub returns context.Canceled if the hub is stopped while it starts.
+// TestHubStopped checks that StartHub returns context.Canceled if the hub is stopped while it is starting.
 func TestHubStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -120,8 +120,8 @@ func TestHubStopped(t *testing.T) {
 	}
 }
 
-// TestHubTwice checks that a second hub doesn't start on the store of a running one: captures sent to one of
-// them would be lost. After the first has stopped, a hub can use the folder again.
+// TestHubTwice checks that a second hub doesn't start on the store of a running one, because each would lose
+// captures. After the first has stopped, another hub can use the folder.
 func TestHubTwice(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -143,8 +143,8 @@ func TestHubTwice(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestSmallMessages checks that a hub with a small max_payload gets all data in more messages. A call that is
-// too long for the index is counted and the other calls are indexed.
+// TestSmallMessages checks that a hub with a small max_payload gets all data, in more messages. A call that is too
+// long for the index is counted, and the other calls are indexed.
 func TestSmallMessages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "auth.conf")
 	if err := os.WriteFile(file, []byte("max_payload: 4096\nauthorization { token: abc }"), 0o600); err != nil {
@@ -174,8 +174,8 @@ func TestSmallMessages(t *testing.T) {
 	eventually(t, "the other call is told", func() bool { return strings.Contains(calls.text(), wants(1, 1, 2)) })
 }
 
-// TestHubURL checks that URL returns the address that the hub was told to listen on. The system may report
-// another.
+// TestHubURL checks that URL returns the address that the hub was told to listen on, even if the system reports
+// another one.
 func TestHubURL(t *testing.T) {
 	for _, host := range []string{"127.0.0.1", "0.0.0.0", ""} {
 		h, err := StartHub(context.Background(), HubOptions{Listen: host + ":0", Store: t.TempDir(), Keep: time.Hour, KeepBytes: 1 << 20, Log: func(string) {}})

@@ -18,8 +18,8 @@ import (
 
 const fullEnv = "TOOLSCOPE_TEST_FULL"
 
-// TestHubFull checks that a hub whose disk was full stores data again once there is space, without a restart
-// and without a loss. Until then views read what the hub has.
+// TestHubFull checks that a hub whose disk was full stores data again once there is space, without anyone restarting
+// it and without a loss. Until then, views read the data that the hub has.
 func TestHubFull(t *testing.T) {
 	t.Parallel()
 	child := exec.Command(os.Args[0], "-test.run=^TestHubFullChild$")

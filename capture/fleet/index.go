@@ -21,18 +21,18 @@ import (
 	"toolscope/stream/count"
 )
 
-// IndexName is the stream of the index, with one message for each call. A view uses the index to find some
-// calls of many machines without reading all captures. A lost message is missing only from the index, because
-// the captures still contain the call.
+// IndexName is the stream of the index, which has one message for each call. With the index, a view finds some calls
+// of many machines without reading all captures. If a message is lost, only the index lacks the call: the captures
+// still contain it.
 const IndexName = "TOOLSCOPE_INDEX"
 
 // Subjects of the index have the form toolscope.VERSION.i.SHARD.HOST.AGENT.MODEL.STATUS
 const (
 	indexKind = "i"
-	headUpto  = "Toolscope-Upto" // offset in the capture; the bytes of the call are before it
+	headUpto  = "Toolscope-Upto" // offset in the capture; all bytes of the call are before it
 )
 
-// indexPart is the divisor for the index's share of a hub's space.
+// indexPart is the divisor that determines the index's share of a hub's space.
 const indexPart = 16
 
 // An Indexer makes the index lines of a capture's calls.
@@ -41,7 +41,7 @@ type Indexer interface {
 	// Calls returns the calls of turns that have ended and were not returned before. If all is true, no more
 	// records follow, and Calls also returns the calls of open turns.
 	Calls(all bool) []Call
-	// Holds reports whether a turn has ended and Calls doesn't return its calls yet.
+	// Holds reports whether there is an ended turn whose calls Calls doesn't return yet.
 	Holds() bool
 }
 
@@ -62,8 +62,8 @@ type OpenedExchange struct {
 // noToken represents an unknown value. No other value is escaped to it.
 const noToken = "%"
 
-// maxWordBytes is the maximum length of a call's value in a subject. A server ends a connection that sends a
-// subject of 4 KiB, and names of models come from the network.
+// maxWordBytes is the maximum length of a call's value in a subject. A server ends a connection that sends a subject
+// of 4 KiB, and names of models come from the network and can be long.
 const maxWordBytes = 128
 
 func indexSubject(o subjectParts, model, status string) string {
@@ -86,9 +86,9 @@ func callToken(word string) string {
 
 const openedKey = `,"opened":`
 
-// withOpened returns the line with the location of its exchange as its last field.
+// withOpened returns the line with a last field that locates its exchange.
 func withOpened(line []byte, at OpenedExchange) []byte {
-	text, _ := json.Marshal(at) // strings and numbers can't fail
+	text, _ := json.Marshal(at) // encoding strings and numbers can't fail
 	line = bytes.TrimSuffix(line, []byte("}\n"))
 	return slices.Concat(line, []byte(openedKey), text, []byte("}"))
 }
@@ -100,7 +100,7 @@ type IndexState struct {
 	Why   string // "" if nothing is missing and calls can be sent
 }
 
-// addSender adds the calls and bytes of a sender's capture that are missing from the index.
+// addSender adds the calls and bytes that the index lacks of a sender's capture.
 func (i *IndexState) addSender(s *sender) {
 	s.mu.Lock()
 	x := s.index
@@ -118,16 +118,16 @@ func (i *IndexState) addState(m IndexState) {
 	}
 }
 
-// wakeIndexer wakes the index sender, if there is one, after the hub got more of the capture.
+// wakeIndexer wakes the index sender, if there is one, because the hub has more of the capture.
 func (s *sender) wakeIndexer() {
 	if s.index != nil {
 		s.index.wake()
 	}
 }
 
-// canReindex reports whether a later run that finds this spool can index all of it. The parameter had is the
-// number of bytes at the hub. A run that indexes only a part can't recognise calls that are in the index
-// already.
+// canReindex reports whether a later run that finds this spool can index all of it. If that run could index only a
+// part, it couldn't recognise calls that are in the index already. The parameter had is the number of bytes at the
+// hub.
 func (s *sender) canReindex(had int64) bool {
 	first, end, _ := s.spool.Span()
 	return had < end && (had <= 0 || first == 0)
@@ -137,12 +137,11 @@ const (
 	indexChunk   = 64 << 10         // number of bytes of a spool that are read at once
 	callDelay    = 2 * time.Second  // maximum time for which a call waits until its exchange ends
 	indexPause   = time.Second / 4  // wait before a failed call is sent again
-	noIndexPause = 2 * time.Second  // the same, if the index stream doesn't exist
+	noIndexPause = 2 * time.Second  // wait if the index stream doesn't exist
 	maxWait      = 10 * time.Minute // maximum wait for new data
 )
 
-// indexSender indexes one spool up to the position that the hub has. So the bytes of each indexed call can be
-// read at the hub.
+// indexSender indexes one spool up to the hub's position, so the hub has the bytes of every indexed call.
 type indexSender struct {
 	o       subjectParts
 	from    *sender
@@ -153,7 +152,7 @@ type indexSender struct {
 	at      int64         // the spool has been read up to here
 	line    int64         // offset of the line that is being read
 	opens   map[int]int64 // offsets where exchanges begin
-	ends    []int         // exchanges that have ended but may have calls that are not pending yet
+	ends    []int         // ended exchanges with calls that may not be pending yet
 	pending []pendingCall
 
 	mu     sync.Mutex
@@ -173,7 +172,7 @@ type pendingCall struct {
 	ended    bool
 }
 
-// newIndexSender returns the index sender of a sender's spool. The parameter over is closed when the hub has
+// newIndexSender returns the index sender for a sender's spool. The channel over is closed when the hub has
 // everything.
 func newIndexSender(from *sender, over <-chan struct{}, make func(file string) Indexer) *indexSender {
 	o := from.of
@@ -184,7 +183,7 @@ func newIndexSender(from *sender, over <-chan struct{}, make func(file string) I
 
 func newBell() chan struct{} { return make(chan struct{}, 1) }
 
-// wake makes run check for more of the capture at the hub.
+// wake makes run check whether the hub has more of the capture.
 func (x *indexSender) wake() {
 	select {
 	case x.bell <- struct{}{}:
@@ -192,21 +191,21 @@ func (x *indexSender) wake() {
 	}
 }
 
-// run sends calls as the hub gets the capture. It ends with ctx, or when the hub has everything and all calls
-// are sent or can't be sent at the moment. While the hub accepts no calls, the rest of the spool is not read.
+// run sends calls as the capture reaches the hub. It ends with ctx, or when the hub has everything and no more calls
+// can be sent at the moment. While the hub accepts no calls, the rest of the spool is not read.
 func (x *indexSender) run(ctx context.Context, l *link) {
 	var stuck error // the reason why the hub doesn't take the pending calls
 	for ctx.Err() == nil {
 		over := false
 		select {
 		case <-x.over:
-			over = true // checked before hubPosition, so that no call is missed
+			over = true // checked before hubPosition, so no call is missed
 		default:
 		}
 		has := x.from.hubPosition()
 		more := x.at < has
 		switch {
-		case stuck != nil: // don't make more calls pending
+		case stuck != nil: // make no more calls pending
 		case more:
 			x.readChunk(has)
 		case over:
@@ -215,7 +214,7 @@ func (x *indexSender) run(ctx context.Context, l *link) {
 		stuck = x.sendPending(ctx, l)
 		x.setTrouble(stuck)
 		switch {
-		case stuck != nil && over: // the captures are sent; don't wait for the index
+		case stuck != nil && over: // the captures are sent, and the index is not worth waiting for
 			x.markEnded()
 			return
 		case stuck != nil:
@@ -231,8 +230,8 @@ func (x *indexSender) run(ctx context.Context, l *link) {
 	x.markEnded()
 }
 
-// pauseAfter returns the wait after an error. Fixing a missing stream takes longer than fixing a lost
-// connection, and fixing a missing permission takes even longer.
+// pauseAfter returns the wait after an error. A missing stream takes longer to fix than a lost connection, and a
+// missing permission takes longer still.
 func pauseAfter(err error) time.Duration {
 	switch {
 	case isDenied(err):
@@ -254,7 +253,7 @@ func (x *indexSender) sendPending(ctx context.Context, l *link) error {
 	return nil
 }
 
-// waitForMore waits until the hub has more of the capture, or until pending calls may be sent.
+// waitForMore waits until the hub has more of the capture, or until pending calls are due.
 func (x *indexSender) waitForMore(ctx context.Context) {
 	most := maxWait
 	if len(x.pending) > 0 {
@@ -300,12 +299,12 @@ func (x *indexSender) readChunk(has int64) {
 		if err != nil {
 			x.noteError(err)
 		}
-		runtime.Gosched() // the traffic, in the same process, has priority
+		runtime.Gosched() // traffic in the same process has priority
 	}
 	x.holdCalls(x.to.Calls(false), false)
 }
 
-// skipLost skips the bytes before to, which can no longer be read, and counts them as not indexed.
+// skipLost skips the bytes before the offset to, which can no longer be read, and counts them as not indexed.
 func (x *indexSender) skipLost(to int64, why error) {
 	x.indexRecords(x.feed.AddGap(nil, to-x.at, "never arrived: "+plainReason(why).Error()))
 	x.mu.Lock()
@@ -328,8 +327,8 @@ func (x *indexSender) indexRecords(recs []capture.Record) {
 	}
 }
 
-// holdCalls makes calls pending. A pending call waits until its exchange has ended, so that readers of the
-// exchange find its end. It waits at most callDelay.
+// holdCalls makes calls pending. A pending call waits until its exchange has ended, so that its readers find the end
+// of the exchange. It waits for at most callDelay.
 func (x *indexSender) holdCalls(calls []Call, all bool) {
 	for _, c := range calls {
 		at := OpenedExchange{x.o.id, c.Exchange, x.opens[c.Exchange]}
@@ -404,8 +403,8 @@ func (x *indexSender) markEnded() {
 	x.pending = nil
 }
 
-// indexLosses counts the calls and bytes that are missing from the index. It leaves out calls that the next
-// run will index.
+// indexLosses counts the calls and bytes that are missing from the index. It excludes calls that the next run will
+// index.
 func (x *indexSender) indexLosses() (s IndexState) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -17,7 +17,7 @@ import (
 	"toolscope/capture"
 )
 
-// callPerRecord is an Indexer that makes a call of each record with data.
+// callPerRecord is an Indexer that makes one call from each record with data.
 type callPerRecord struct {
 	file  string
 	n     int
@@ -47,7 +47,7 @@ func (c *callPerRecord) Calls(bool) []Call {
 
 func (c *callPerRecord) Holds() bool { return false }
 
-// indexed returns the lines that the index of the hub stores, by subject.
+// indexed returns the lines that the hub's index stores, by subject.
 func (h *hubs) indexed() map[string][]string {
 	h.t.Helper()
 	all := map[string][]string{}
@@ -88,7 +88,7 @@ func (h *hubs) indexing(t *testing.T, host string) PublishOptions {
 	return o
 }
 
-// finish records the end of an exchange.
+// finish records that an exchange has ended.
 func finish(p *Publisher, exchange int) {
 	for _, c := range keep.Take(capture.Record{Exchange: exchange, End: capture.EndEOF}) {
 		p.Put(c)
@@ -96,7 +96,7 @@ func finish(p *Publisher, exchange int) {
 }
 
 // TestIndex checks that each call is indexed once, with its model and status in the subject, and that its line
-// gives the offset in the capture where its exchange begins.
+// contains the offset in the capture where its exchange begins.
 func TestIndex(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.indexing(t, "web.1"))
@@ -157,8 +157,8 @@ func TestIndexLeft(t *testing.T) {
 	}
 }
 
-// TestNoIndex checks that a hub without an index still gets the captures, and that the publisher reports how
-// to add an index and what is missing from it.
+// TestNoIndex checks that a hub without an index still gets the captures. The publisher reports how to add an index
+// and how much it lacks.
 func TestNoIndex(t *testing.T) {
 	h := newHub(t, nil)
 	ctx := context.Background()
@@ -181,7 +181,7 @@ func TestNoIndex(t *testing.T) {
 	}
 }
 
-// TestIndexLater checks that all earlier calls are indexed as soon as the stream of the index is created.
+// TestIndexLater checks that all earlier calls are indexed as soon as the index stream is created.
 func TestIndexLater(t *testing.T) {
 	h := newHub(t, nil)
 	js, ctx := h.admin(), context.Background()
@@ -212,8 +212,8 @@ func TestIndexLater(t *testing.T) {
 	}
 }
 
-// TestIndexLeftHalf checks that the next run indexes all calls again if the hub stopped before it had all of
-// them, and that a view reads each call once.
+// TestIndexLeftHalf checks the case that the hub stopped before it had all calls: the next run indexes all of them
+// again, and a view reads each call once.
 func TestIndexLeftHalf(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, nil)
@@ -242,7 +242,7 @@ func TestIndexLeftHalf(t *testing.T) {
 	}
 }
 
-// TestIndexRefused checks that a call that the hub rejects is counted and the next one is indexed.
+// TestIndexRefused checks that a call that the hub rejects is counted and that the next one is indexed.
 func TestIndexRefused(t *testing.T) {
 	h := newHub(t, nil)
 	js := h.admin()

@@ -13,7 +13,7 @@ import (
 	"toolscope/capture"
 )
 
-// longModel is an Indexer that replaces the model of each call by a name that is too long for a subject.
+// longModel is an Indexer that replaces each call's model with a name that is too long for a subject.
 type longModel struct{ Indexer }
 
 const longName = "é.long"
@@ -26,9 +26,8 @@ func (l longModel) Calls(all bool) []Call {
 	return calls
 }
 
-// TestIndexLongModel checks that a call of a model with an overlong name, which comes from the network, is
-// indexed and found by that name. The subject has space for it even if the machine's name is as long as it may
-// be.
+// TestIndexLongModel checks that a call whose model has an overlong name is indexed and found by that name. The
+// subject has space for it even if the machine's name has the maximum length.
 func TestIndexLongModel(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.indexing(t, strings.Repeat("h", maxNameBytes-len("main")))
@@ -49,12 +48,12 @@ func TestIndexLongModel(t *testing.T) {
 	}
 }
 
-// lateCalls is an Indexer that returns no call before exchange 1 has ended, like calls of turns that wait for
-// another turn.
+// lateCalls is an Indexer that returns no calls before exchange 1 has ended, as if their turns waited for another
+// turn.
 type lateCalls struct {
 	Indexer
 	holds bool
-	asked *atomic.Int64 // the exchange that had ended last when Calls was last called
+	asked *atomic.Int64 // the last exchange that had ended when Calls was last called
 	ended int64
 }
 
@@ -75,8 +74,8 @@ func (l *lateCalls) Calls(all bool) []Call {
 
 func (l *lateCalls) Holds() bool { return l.holds }
 
-// TestIndexLate checks that a call that becomes known a while after its exchange has ended still gives the
-// offset where the exchange begins.
+// TestIndexLate checks that the line of a call that becomes known some time after its exchange has ended still
+// contains the offset where the exchange begins.
 func TestIndexLate(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")

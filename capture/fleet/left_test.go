@@ -25,7 +25,7 @@ import (
 // killed removes the mark that a spool was sent, as if its program had been killed.
 func killed(t *testing.T, p *Publisher) { wasSent(t, p, time.Time{}) }
 
-// wasSent sets the time when a spool was sent.
+// wasSent sets the time at which a spool was sent.
 func wasSent(t *testing.T, p *Publisher, at time.Time) {
 	t.Helper()
 	s := taken(t, p)
@@ -37,7 +37,7 @@ func wasSent(t *testing.T, p *Publisher, at time.Time) {
 	}
 }
 
-// sentAt returns the time when the spool of a publisher that has ended was sent.
+// sentAt returns the time at which an ended publisher's spool was sent.
 func sentAt(t *testing.T, p *Publisher) time.Time {
 	t.Helper()
 	s := taken(t, p)
@@ -69,7 +69,7 @@ func spoolNamed(p *Publisher) string {
 	return strings.TrimSuffix(filepath.Base(p.Path), record.Extension)
 }
 
-// taken opens the spool of a publisher that has ended and returns it.
+// taken opens the spool of an ended publisher.
 func taken(t *testing.T, p *Publisher) *record.Spool {
 	t.Helper()
 	s, ok := record.TakeSpool(filepath.Dir(p.Path), spoolNamed(p), time.Now())
@@ -136,8 +136,8 @@ func TestSpoolOfHub(t *testing.T) {
 	closeNow(fourth)
 }
 
-// TestSpoolOfCluster checks that the spool folder of a cluster of many servers with long names can be created,
-// that it doesn't depend on the order of the servers, and that another cluster has another folder.
+// TestSpoolOfCluster checks the spool folder of a cluster with many servers and long names. The folder can be
+// created, doesn't depend on the order of the servers, and differs from another cluster's.
 func TestSpoolOfCluster(t *testing.T) {
 	t.Parallel()
 	hosts := func(from, to int) (all []string) {
@@ -191,9 +191,9 @@ func TestSpoolOrigin(t *testing.T) {
 	}
 }
 
-// TestLeftExpired checks that data a killed run had sent isn't sent again once its retention in the hub is
-// over. A hub that lost its store gets the data again, even if the sequence numbers of its new stream already
-// reach as far.
+// TestLeftExpired checks that data sent by a killed run isn't sent again once the hub's retention time for it is
+// over. A hub that lost its store gets the data again, even if its new stream has already reached the same sequence
+// numbers.
 func TestLeftExpired(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -238,8 +238,8 @@ func TestLeftExpired(t *testing.T) {
 	}
 }
 
-// TestLeftDeleted checks that a spool is deleted some time after it was sent, by the same run or the next one.
-// It isn't deleted earlier because it was written long ago.
+// TestLeftDeleted checks that a spool is deleted some time after it was sent, by the same run or the next one. The
+// time when it was written doesn't matter.
 func TestLeftDeleted(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
@@ -276,8 +276,8 @@ func TestLeftDeleted(t *testing.T) {
 	}
 }
 
-// TestLeftDeletedLate checks that a spool that is sent late because the hub was down is deleted by the same
-// run.
+// TestLeftDeletedLate checks that a spool that was sent late because the hub was down is deleted by the run that sent
+// it.
 func TestLeftDeletedLate(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
@@ -297,7 +297,7 @@ func TestLeftDeletedLate(t *testing.T) {
 		defer close(done)
 		l.run(context.Background(), to)
 	}()
-	time.Sleep(2 * l.look) // long enough for at least one look at the spools
+	time.Sleep(2 * l.look) // long enough for at least one check of the spools
 	newHub(t, func(h *HubOptions) { h.Listen = addr })
 	<-done
 	if _, err := os.Stat(p.Path); err == nil {
@@ -305,7 +305,7 @@ func TestLeftDeletedLate(t *testing.T) {
 	}
 }
 
-// TestLeftLoss checks that data that didn't fit into a left spool is reported as lost by the run that sends
+// TestLeftLoss checks that data that didn't fit into an earlier run's spool is reported as lost by the run that sends
 // the rest, and that a view counts it as lost.
 func TestLeftLoss(t *testing.T) {
 	addr := freePort(t)
@@ -337,8 +337,8 @@ func TestLeftLoss(t *testing.T) {
 	}
 }
 
-// TestLeftCut checks that nothing is sent of a spool that a power failure shortened so that the hub has more
-// than the disk, and that this doesn't disturb what the current run sends.
+// TestLeftCut checks a spool that a power failure has shortened, so the hub has more of it than the disk. Nothing of
+// the spool is sent, and the current run still sends its own data.
 func TestLeftCut(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -363,7 +363,7 @@ func TestLeftCut(t *testing.T) {
 	notes.all = nil
 	l, to, one := leftOf(t, o, p)
 	at := sentAt(t, p)
-	for range 2 { // as after each reconnect
+	for range 2 { // as after each reconnection
 		if !l.sendSpool(context.Background(), to, one) {
 			t.Error("it is to be tried again")
 		}
@@ -376,7 +376,7 @@ func TestLeftCut(t *testing.T) {
 	}
 }
 
-// TestLeftOver checks that the run that sends the rest of a killed program's spool also reports, once, that
+// TestLeftOver checks that the run that sends the rest of a killed program's spool also reports, exactly once, that
 // the capture is over.
 func TestLeftOver(t *testing.T) {
 	h := newHub(t, nil)
@@ -418,8 +418,8 @@ func TestLeftOver(t *testing.T) {
 	}
 }
 
-// TestSentStays checks that a spool marked as sent keeps that mark if a run compares it with the hub and then
-// ends. If the hub no longer has the data, the mark is removed.
+// TestSentStays checks that a spool marked as sent keeps that mark if a run compares it with the hub and then ends.
+// If the hub no longer has the data, the run removes the mark.
 func TestSentStays(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -439,8 +439,8 @@ func TestSentStays(t *testing.T) {
 	}
 }
 
-// TestLeftStuck checks that a left spool that the hub rejects holds back only itself, and that Progress
-// reports which spool it is.
+// TestLeftStuck checks that a spool that the hub rejects delays no other spool, and that Progress reports which spool
+// it is.
 func TestLeftStuck(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
@@ -489,8 +489,8 @@ func TestLeftStuck(t *testing.T) {
 	}
 }
 
-// TestLeftReached checks that the trouble of a left spool is reported until a part of it is sent, not only
-// until the next attempt.
+// TestLeftReached checks that a left spool's trouble is reported until part of the spool is sent, not only until the
+// next attempt.
 func TestLeftReached(t *testing.T) {
 	o := PublishOptions{Server: "nats://" + freePort(t), Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"}
 	p := publish(t, o)
@@ -521,7 +521,7 @@ func TestLeftReached(t *testing.T) {
 	if l.beginSpool(name, again); told() != want {
 		t.Errorf("when it is tried again: %q", told())
 	}
-	if again.setTrouble(nil); told() != "" { // as after each message that the hub has stored
+	if again.setTrouble(nil); told() != "" { // as after each message that the hub stores
 		t.Errorf("while it is sent: %q", told())
 	}
 }

@@ -29,27 +29,27 @@ const (
 
 // link is a connection to a hub. It is made again whenever it breaks.
 //
-// While the library connects, it holds its locks, possibly for seconds. So link has its own flag for an
-// existing connection, which can be read without waiting.
+// While the library connects, it holds its locks, possibly for seconds. So link has its own flag that
+// says whether it is connected, which can be read without waiting.
 type link struct {
 	*nats.Conn
 	js        jetstream.JetStream
 	up        atomic.Bool
 	made      atomic.Int64 // number of connections so far
 	tries     atomic.Int64 // number of attempts since the last steady connection
-	since     atomic.Int64 // time when it was made, in Unix nanoseconds
+	since     atomic.Int64 // time of the last connection, in Unix nanoseconds
 	maxRedial time.Duration
 	renew     func() // called after each connection
 	dialer    *dialer
 	asked     pendingRequests
 	inbox     string // prefix of the subjects for answers
-	whose     string // a hint for the case that we may not receive answers
+	whose     string // a hint for the case that we aren't allowed to receive answers
 	conn      atomic.Pointer[nats.Conn]
 	broke     func(error)   // called with errors of the connection
 	now       chan struct{} // ends the wait for the next attempt
 }
 
-// dialHub begins to connect. If patient is set, it doesn't wait for the connection, and retries until it
+// dialHub begins to connect. If patient is set, dialHub doesn't wait for the connection and retries until it
 // succeeds.
 func dialHub(server string, auth Credentials, patient bool, renew func(), failed func(error), more ...nats.Option) (*link, error) {
 	l := &link{renew: renew, dialer: &dialer{}, maxRedial: maxViewRedialDelay, now: make(chan struct{}, 1)}
@@ -61,14 +61,14 @@ func dialHub(server string, auth Credentials, patient bool, renew func(), failed
 	l.inbox = cmp.Or(auth.inbox, strings.TrimSuffix(nats.InboxPrefix, "."))
 	l.whose = textIf(auth.inbox == "", "is this a viewer's key?", "does the hub know this machine by this name?")
 	l.broke = func(err error) {
-		if !errors.Is(err, errLater) && !l.noteDenial(err) && l.dialer.ctx.Err() == nil { // closing it ourselves is not an error
+		if !errors.Is(err, errLater) && !l.noteDenial(err) && l.dialer.ctx.Err() == nil { // our closing it is not an error
 			failed(err)
 		}
 	}
 	o := []nats.Option{
 		nats.Name("toolscope"), nats.MaxReconnects(-1), nats.CustomReconnectDelay(l.waitRetry), nats.Timeout(answerTimeout), nats.PingInterval(5 * time.Second), nats.MaxPingsOutstanding(2),
 		nats.RetryOnFailedConnect(patient), nats.IgnoreAuthErrorAbort(), nats.SetCustomDialer(l.dialer), nats.SkipHostLookup(),
-		nats.FlusherTimeout(answerTimeout), // a write blocks all other writes
+		nats.FlusherTimeout(answerTimeout), // a blocked write blocks all other writes
 		nats.ReconnectBufSize(-1),          // no buffer: senders ask the hub and send again
 		nats.ConnectHandler(func(*nats.Conn) { l.onConnect() }),
 		nats.ReconnectHandler(func(*nats.Conn) { l.onConnect() }),
@@ -115,13 +115,13 @@ func (l *link) retryDelay() time.Duration {
 	return d + rand.N(d)
 }
 
-// waitRetry waits before the next attempt, but not before the first one. It doesn't use the library's own
-// wait: after a wait that was cut short, the library never waits again.
+// waitRetry waits before every attempt but the first. It doesn't use the library's own wait: once that wait is cut
+// short, the library never waits again.
 func (l *link) waitRetry(int) time.Duration {
 	if !l.dialer.tried.Load() {
 		return 0
 	}
-	if conn := l.conn.Load(); conn != nil && conn.LastError() != nil { // the library doesn't report it if the hub refuses us
+	if conn := l.conn.Load(); conn != nil && conn.LastError() != nil { // the library doesn't report it when the hub refuses us
 		l.broke(conn.LastError())
 	}
 	timer := time.NewTimer(l.retryDelay())
@@ -130,12 +130,12 @@ func (l *link) waitRetry(int) time.Duration {
 	case <-timer.C:
 	case <-l.now:
 	case <-l.dialer.ctx.Done():
-		return l.maxRedial // the library's own wait ends with the connection
+		return l.maxRedial // the library's own wait ends when the connection is closed
 	}
 	return 0
 }
 
-// retryNow starts the next attempt now. It doesn't wait for the result.
+// retryNow starts the next attempt at once, without waiting for its result.
 func (l *link) retryNow() {
 	select {
 	case l.now <- struct{}{}:
@@ -146,7 +146,7 @@ func (l *link) retryNow() {
 // IsConnected reports whether there is a connection.
 func (l *link) IsConnected() bool { return l.up.Load() }
 
-// Close ends the connection, and every attempt to make one.
+// Close ends the connection and any attempt to make one.
 func (l *link) Close() {
 	if !l.IsConnected() {
 		l.dialer.stop()
@@ -155,17 +155,17 @@ func (l *link) Close() {
 	l.dialer.stop()
 }
 
-// errLater makes the library stop waiting for a connection. The library then keeps trying in the background.
-var errLater = errors.New("the connection is made later")
+// errLater makes the library return without a connection and keep trying in the background.
+var errLater = errors.New("the connection will be made later")
 
-// dialer makes connections until it is stopped. A stop also ends connections that are being made.
+// dialer makes connections until it is stopped. Stopping it also ends connections that are being made.
 type dialer struct {
 	ctx   context.Context
 	stop  context.CancelFunc
 	later atomic.Bool // attempts fail at once
 	tried atomic.Bool
 
-	forget func() bool // cancels the closing of the last connection; the library makes one at a time
+	forget func() bool // cancels the callback that closes the last connection; the library makes one connection at a time
 }
 
 // Dial makes a connection.
@@ -186,8 +186,8 @@ func (r *dialer) Dial(network, address string) (net.Conn, error) {
 	return failFastConn{conn}, nil
 }
 
-// failFastConn closes the connection after a failed write. Otherwise the hub would read the next bytes as the
-// rest of the failed write.
+// failFastConn closes the connection after a failed write. Otherwise the hub would take the next bytes for the rest
+// of that write.
 type failFastConn struct{ net.Conn }
 
 func (w failFastConn) Write(p []byte) (int, error) {
@@ -206,7 +206,7 @@ type streamExtent struct {
 	first, last uint64
 	created     time.Time
 	firstAt     time.Time // time when its first message arrived
-	at          time.Time // the hub's clock when it gave this answer
+	at          time.Time // the hub's clock when it sent this answer
 }
 
 // askJetStream sends a request to JetStream's API and parses the answer.
@@ -239,7 +239,7 @@ func (l *link) capturesExtent(ctx context.Context) (e streamExtent, err error) {
 	return l.extentOf(ctx, StreamName, errNoStream)
 }
 
-// extentOf requests the state of a stream. It returns the error none if the stream doesn't exist.
+// extentOf requests the state of a stream. If the stream doesn't exist, it returns the error none.
 func (l *link) extentOf(ctx context.Context, stream string, none error) (e streamExtent, err error) {
 	var answer struct {
 		Error   *apiError `json:"error"`
@@ -264,8 +264,7 @@ func (l *link) extentOf(ctx context.Context, stream string, none error) (e strea
 	return streamExtent{answer.State.First, answer.State.Last, answer.Created, answer.State.FirstAt, answer.At}, nil
 }
 
-// lastMessage requests the number and the byte range of a subject's last message. The result seq is 0 if there is no
-// message.
+// lastMessage requests the number and the byte range of a subject's last message. If there is none, seq is 0.
 func (l *link) lastMessage(ctx context.Context, subject string) (seq uint64, s byteRange, err error) {
 	msg, err := l.request(ctx, &nats.Msg{Subject: "$JS.API.DIRECT.GET." + StreamName + "." + subject})
 	switch {
@@ -293,8 +292,8 @@ type publishError struct{ why string }
 
 func (r *publishError) Error() string { return r.why }
 
-// publish sends a message and waits until the hub has it. The message may name the number of the message that
-// must precede it. The hub refuses it if the preceding message is another one.
+// publish sends a message and waits until the hub has it. The message may contain the number of the message that must
+// precede it. The hub refuses it if another message precedes it.
 func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
 	back, err := l.request(ctx, msg)
 	if errors.Is(err, nats.ErrNoResponders) {
@@ -334,8 +333,8 @@ func (l *link) whyNoResponder(ctx context.Context, subject string) error {
 	return err
 }
 
-// pendingRequests are the requests that wait for an answer. The hub doesn't answer a request that it denies. It
-// reports the denial on the connection, and the waiting request then fails.
+// pendingRequests are the requests that wait for an answer. The hub doesn't answer a request that it denies. Instead,
+// it reports the denial on the connection, which makes the waiting request fail.
 type pendingRequests struct {
 	deaf atomic.Pointer[deniedError] // set if the hub denies us its answers
 
@@ -376,8 +375,8 @@ func (l *link) request(ctx context.Context, msg *nats.Msg) (*nats.Msg, error) {
 	return back, err
 }
 
-// noteDenial reports whether an error of the connection is a denied permission. If so, it fails the requests
-// that are denied. The connection itself continues.
+// noteDenial reports whether an error of the connection is a denied permission. If so, it makes the denied requests
+// fail. The connection itself continues.
 func (l *link) noteDenial(err error) bool {
 	if !errors.Is(err, nats.ErrPermissionViolation) {
 		return false
@@ -402,7 +401,7 @@ func (l *link) noteDenial(err error) bool {
 	return true
 }
 
-// whatOf describes the effect of a message to a subject.
+// whatOf describes what a message to a subject does.
 func whatOf(subject string) string {
 	if o, is := originOf(subject); is {
 		return "publish as " + o.host

@@ -34,7 +34,7 @@ func newDeaf(t *testing.T) *deaf {
 	return d
 }
 
-// relay starts a proxy in front of a hub that passes each line of the hub's answers through change.
+// relay starts a proxy in front of a hub. The proxy passes each line of the hub's answers through change.
 func relay(t *testing.T, hub string, change func(line string) string) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,8 +59,8 @@ func relay(t *testing.T, hub string, change func(line string) string) (addr stri
 	return takes(t, l, pass)
 }
 
-// TestNoRoom checks that a hub that announces a negative max_payload in mid-connection is sent nothing, and
-// that the publisher reports why.
+// TestNoRoom checks that nothing is sent to a hub that announces a negative max_payload while connected, and that the
+// publisher reports why.
 func TestNoRoom(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")
@@ -69,7 +69,7 @@ func TestNoRoom(t *testing.T) {
 		switch {
 		case strings.HasPrefix(line, "INFO "):
 			info = strings.Replace(line, `"max_payload":1048576`, `"max_payload":-100`, 1)
-		case strings.HasPrefix(line, "MSG "): // the answer to the question where to continue
+		case strings.HasPrefix(line, "MSG "): // the answer to the sender's request for its position
 			return info + line
 		}
 		return line
@@ -79,8 +79,8 @@ func TestNoRoom(t *testing.T) {
 	toldThat(t, p, "the message is too long for the hub")
 }
 
-// TestNobodyWaits checks that Publish, Progress and Close don't wait for a hub that accepts the connection and
-// never answers: each returns before the connection is given up.
+// TestNobodyWaits checks that Publish, Progress and Close don't wait for a hub that accepts the connection and never
+// answers. Each must return before the connection times out.
 func TestNobodyWaits(t *testing.T) {
 	d := newDeaf(t)
 	p := publish(t, PublishOptions{Server: "nats://" + d.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
@@ -158,8 +158,8 @@ func TestHurry(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestSeveral checks that a publisher and a view find the one running server of several addresses, and don't
-// wait for the others.
+// TestSeveral checks that a publisher and a view that are given several addresses find the one running server, and
+// don't wait for the others.
 func TestSeveral(t *testing.T) {
 	one, other := newDeaf(t), newDeaf(t)
 	o := PublishOptions{Server: "nats://" + one.addr + ",nats://" + other.addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30}

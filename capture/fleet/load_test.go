@@ -29,8 +29,8 @@ const (
 	loadPerTick = 10
 )
 
-// publisherEnv makes this program run some of the publishers of TestLoad. Its value is "server from to folder
-// seconds".
+// publisherEnv makes this program run some of the publishers of TestLoad. Its value consists of the server, the first
+// publisher, the end, the folder and the seconds, separated by spaces.
 const publisherEnv = "TOOLSCOPE_TEST_PUBLISHER"
 
 // TestLoadPublisher runs some publishers in a process of its own. They start when a line arrives on stdin.
@@ -72,8 +72,8 @@ func TestLoadPublisher(t *testing.T) {
 	running.Wait()
 }
 
-// loadPublishers starts n publishers in the given number of processes. begin makes all of them record; end
-// waits for them and returns the CPU time they used.
+// loadPublishers starts n publishers in the given number of processes. The function begin makes all of them record,
+// and end waits for them and returns the CPU time they used.
 func loadPublishers(t *testing.T, s *site, n, processes, seconds int) (begin func(), end func() time.Duration) {
 	var all []*exec.Cmd
 	var starts []io.Writer
@@ -112,9 +112,9 @@ func loadPublishers(t *testing.T, s *site, n, processes, seconds int) (begin fun
 		}
 }
 
-// TestLoad checks that three views miss nothing of 100 publishers that record 1,000 records a second each. It
-// logs the latencies and CPU times but doesn't judge them. The publishers share four processes: a hundred
-// processes that each wake up a hundred times a second would need more than two cores for that alone.
+// TestLoad checks that three views miss nothing from 100 publishers that each make 1,000 records a second. It logs
+// the latencies and CPU times but doesn't judge them. The publishers share four processes: a hundred processes that
+// each wake up a hundred times a second would need more than two cores for that alone.
 func TestLoad(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1, or the number of seconds")

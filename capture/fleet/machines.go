@@ -10,22 +10,22 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// State is the state of a view, with a summary of the machines. Hosts lists them.
+// State is the state of a view, with a summary of the machines. View.Hosts lists them.
 type State struct {
 	Hosts       int           // number of machines that send, or sent lately
-	Silent      int           // number of machines without expected signs of life
-	First       string        // name of the first silent machine, by name
+	Silent      int           // number of machines whose expected signs of life are missing
+	First       string        // alphabetically first name of a silent machine
 	Skewed      Host          // the machine whose clock differs most from the hub's
 	Waiting     Host          // the machine with the most unsent bytes
 	Rate        float64       // current number of records per second
-	Lag         time.Duration // age of the data that is being read; 0 if no data waits and the last was recent
+	Lag         time.Duration // age of the data that is being read; 0 if no data is waiting and the last message was recent
 	Lost        int64         // number of bytes of captures that never arrived
 	Gaps        int64         // number of places where bytes are missing
 	Missed      int64         // number of messages that the hub deleted unread
-	MaybeMissed int64         // number of deleted messages that may have been for this view
+	MaybeMissed int64         // number of deleted messages that may have been meant for this view
 	Resets      int64         // number of times that the hub lost messages; counted only for a view with an end
 	Invalid     int64         // number of invalid messages
-	Newer       int64         // number of messages of another version
+	Newer       int64         // number of messages of a newer version
 	Unreachable bool          // the hub can't be reached
 	Trouble     string        // another reason why the view can't read
 }
@@ -35,7 +35,7 @@ func (s *State) Complete() bool {
 	return s.Lost == 0 && s.Missed == 0 && s.MaybeMissed == 0 && s.Resets == 0 && s.Invalid == 0
 }
 
-// Host is a machine that sends.
+// Host is a machine that sends, or has sent, captures.
 type Host struct {
 	Name        string
 	LastSeen    time.Time     // its last sign of life, by our clock
@@ -43,7 +43,7 @@ type Host struct {
 	Skew        time.Duration // how far its clock is ahead of the hub's clock
 	Silent      bool          // expected signs of life are missing
 	Ended       bool          // all its senders ended normally
-	FromRecords bool          // known only from stored data: LastSeen is the time when the hub got the data
+	FromRecords bool          // known only from stored data; LastSeen is then the time when the hub got the data
 }
 
 // sumEvery is the maximum age of the summary of machines in a State.
@@ -88,7 +88,7 @@ func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	now, at := v.now(), v.clock.toLocal(meta.Timestamp)
 	v.rate.add(now, len(v.recs))
 	age := max(0, now.Sub(at))
-	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // otherwise it may have waited here
+	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // otherwise the message may only have waited here
 		v.state.Lag = age
 	}
 	if ok {
@@ -99,7 +99,7 @@ func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	}
 }
 
-// minLag is the age above which even the hub's last message counts as lag.
+// minLag is the age above which even the last message on the hub counts as lag.
 const minLag = time.Second
 
 // onHeartbeat updates the state from a sender's sign of life.
@@ -119,14 +119,14 @@ type machine struct {
 	Host
 	of        map[string]*senderState // by the id of the capture
 	read      time.Time               // time when its data was last read
-	alive     bool                    // it gave a sign of life after the view opened
-	owes      bool                    // it had open exchanges when its signs of life stopped
+	alive     bool                    // whether it gave a sign of life after the view opened
+	owes      bool                    // whether it had open exchanges when its signs of life stopped
 	skews     [4]time.Duration        // skews of its last messages
 	skewCount int                     // number of skews so far
 }
 
-// noteSkew records how far the machine's clock was ahead of the hub's when a message arrived there. A delayed
-// message gives too small a value, so the largest of the last few values counts.
+// noteSkew records how far the machine's clock was ahead of the hub's when a message arrived at the hub. A delayed
+// message makes the value too small, so the largest of the last few values counts.
 func (m *machine) noteSkew(skew time.Duration) {
 	m.skews[m.skewCount%len(m.skews)] = skew
 	m.skewCount++
@@ -136,7 +136,7 @@ func (m *machine) noteSkew(skew time.Duration) {
 // senderState is the state of a capture's sender.
 type senderState struct {
 	heard   time.Time
-	read    time.Time // time when its data was last read, however old the data was
+	read    time.Time // time when its data was last read, regardless of the data's age
 	spooled int64
 	over    time.Time // time when it reported its normal end, or zero
 }
@@ -157,8 +157,7 @@ func (v *View) noteSign(of subjectParts, head nats.Header, now, at time.Time) {
 	v.noteSignTime(m, s, now, at)
 }
 
-// signCall records an indexed call as a sign of life of its machine. The call may be newer than any other
-// sign.
+// signCall records an indexed call as a sign of life of its machine. The call may be newer than all other signs.
 func (v *View) signCall(of subjectParts, at time.Time) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -189,7 +188,7 @@ func (v *View) noteSignTime(m *machine, s *senderState, now, at time.Time) {
 		heard = at
 	} else {
 		m.owes = false
-		m.alive = m.alive || !at.Before(v.opened) // an earlier sign doesn't count: its end may have come before we subscribed
+		m.alive = m.alive || !at.Before(v.opened) // an earlier sign doesn't count: the sender may have ended before we subscribed
 	}
 	if heard.After(m.LastSeen) {
 		m.LastSeen = heard
@@ -199,7 +198,7 @@ func (v *View) noteSignTime(m *machine, s *senderState, now, at time.Time) {
 	}
 }
 
-// couldHear reports whether we could receive signs of life during the complete time until a machine counts as
+// couldHear reports whether we could receive signs of life during the whole period after which a machine counts as
 // silent.
 func (v *View) couldHear(now time.Time) bool {
 	return now.Sub(v.listening) >= v.quiet && now.Sub(v.looked) <= stood && v.link.IsConnected() && v.link.made.Load() == v.made
@@ -230,7 +229,7 @@ func (v *View) summariseMachines(now time.Time) {
 	}
 }
 
-// hasEnded reports whether all senders of the machine ended normally. Without senders it returns the last
+// hasEnded reports whether all senders of the machine ended normally. If no senders are left, it returns its last
 // result.
 func (m *machine) hasEnded() bool {
 	if len(m.of) == 0 {

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Hub doesn't exist in this program.
+// A Hub is a placeholder: this program was built without the hub.
 type Hub struct{}
 
 // StartHub returns an error.

@@ -17,27 +17,27 @@ import (
 )
 
 const (
-	maxOrphanTries = 2               // number of failures before the next spool's turn
+	maxOrphanTries = 2               // number of failures after which it is the next spool's turn
 	orphanPause    = 2 * time.Second // wait before spools that could not be sent are tried again
 	maxOrphanPause = time.Minute
 )
 
-// orphanSender sends the spools that earlier runs left for a hub, one at a time. A spool that can't be sent
-// doesn't block the others.
+// orphanSender sends the spools that earlier runs left for a hub, one at a time. A spool that can't be sent doesn't
+// block the rest.
 type orphanSender struct {
 	o       *PublishOptions
 	keep    time.Duration        // how long a sent spool is kept
-	look    time.Duration        // time after which sent spools are checked again
+	look    time.Duration        // interval at which sent spools are checked again
 	all     []record.OrphanSpool // the oldest first
 	renewed chan struct{}        // receives a value at each new connection
-	again   bool                 // a spool was sent and must be checked again
+	again   bool                 // whether a spool was sent and must be checked again
 
 	mu      sync.Mutex
 	now     *sender          // the spool that is being sent
 	waits   map[string]int64 // number of bytes that the hub doesn't have, by spool name
 	stuck   map[string]error // the reason why a spool could not be sent, by spool name
 	counted map[string]bool  // spools that were sent
-	losses  Losses           // losses of the sent spools
+	losses  Losses           // losses in the sent spools
 	index   IndexState       // state of the index for the sent spools
 }
 
@@ -53,8 +53,8 @@ func findOrphans(o *PublishOptions, began time.Time) *orphanSender {
 	return l
 }
 
-// retryAll ends the current wait. As long as sent spools are kept, run then checks them again, because the
-// hub may have lost them.
+// retryAll ends the current wait. While sent spools are kept, run then checks them again, because the hub may have
+// lost their data.
 func (l *orphanSender) retryAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,8 +105,8 @@ func (l *orphanSender) run(ctx context.Context, to *link) {
 	}
 }
 
-// sendSpool sends one spool, unless another program uses it. If the spool was sent a while ago, it deletes the
-// spool. The result done is false if it must be tried again.
+// sendSpool sends one spool, unless another program uses it. If the spool was sent some time ago, it is deleted
+// instead. If it must be tried again, done is false.
 func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.OrphanSpool) (done bool) {
 	spool, ok := record.TakeSpool(l.o.Spool, one.Name, time.Now())
 	if !ok {
@@ -128,7 +128,7 @@ func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.Orpha
 	err := s.run(ctx, to)
 	if err == nil {
 		l.indexCalls(ctx, to, s)
-		if !s.wasSent() { // the run that left the spool could not send this
+		if !s.wasSent() { // the run that left the spool could not send this sign
 			s.sendOver(to)
 		}
 	}
@@ -152,7 +152,7 @@ func (l *orphanSender) reportf(format string, args ...any) {
 	}
 }
 
-// isCounted reports whether a spool was sent.
+// isCounted reports whether a spool was sent and its losses were counted.
 func (l *orphanSender) isCounted(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -167,8 +167,7 @@ func (l *orphanSender) forgetSpool(name string) {
 	delete(l.stuck, name)
 }
 
-// beginSpool begins the turn of a spool. The trouble of the spool's earlier turn stays until some of its bytes
-// are sent.
+// beginSpool begins a spool's turn. The trouble from its earlier turn is reported until some of its bytes are sent.
 func (l *orphanSender) beginSpool(name string, s *sender) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -176,7 +175,7 @@ func (l *orphanSender) beginSpool(name string, s *sender) {
 	s.setTrouble(l.stuck[name])
 }
 
-// endSpool ends the turn of a spool. The spool's losses count once the rest of it is sent.
+// endSpool ends a spool's turn. The spool's losses are counted once the rest of it is sent.
 func (l *orphanSender) endSpool(name string, s *sender, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,7 +199,7 @@ func (l *orphanSender) endSpool(name string, s *sender, err error) {
 	l.index.addSender(s)
 }
 
-// addProgress adds the progress of the orphaned spools.
+// addProgress adds the progress of all left spools.
 func (l *orphanSender) addProgress(to *PublishState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -220,8 +219,8 @@ func (l *orphanSender) addProgress(to *PublishState) {
 	to.Index.addState(l.index)
 }
 
-// indexCalls indexes a spool that was sent now. If calls are in the index already, they are then in it twice.
-// Readers of the index drop the second one.
+// indexCalls indexes a spool that was just sent. If some of its calls are in the index already, readers of the index
+// drop the duplicates.
 func (l *orphanSender) indexCalls(ctx context.Context, to *link, s *sender) {
 	if l.o.Index == nil || !s.canReindex(s.had) {
 		return

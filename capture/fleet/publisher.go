@@ -18,12 +18,11 @@ import (
 )
 
 const (
-	// keepSent is the time for which sent data is kept, to send it again to a hub that lost its latest data.
+	// keepSent is how long sent data is kept, so that it can be sent again to a hub that lost its latest data.
 	keepSent = 5 * time.Minute
-	// healthEvery is the interval of a sender's signs of life.
+	// healthEvery is the interval between a sender's signs of life.
 	healthEvery = 5 * time.Second
-	// Linger is the default time that new bytes wait for more, so that not every line becomes a message of its
-	// own.
+	// Linger is how long new bytes wait for more by default, so that not every line becomes a message of its own.
 	Linger = 50 * time.Millisecond
 )
 
@@ -39,7 +38,7 @@ type PublishOptions struct {
 
 	// Report is called with notices about data that earlier runs left. It may be nil.
 	Report func(text string)
-	// Index makes the Indexer for a capture with this file name. If it is nil, no index is made.
+	// Index returns an Indexer for the capture with this file name. If Index is nil, the capture is not indexed.
 	Index func(file string) Indexer
 }
 
@@ -139,7 +138,7 @@ func (p *Publisher) sendHeartbeats() {
 	for {
 		p.ours.spool.Refresh(time.Now())
 		if p.link.IsConnected() {
-			_ = p.link.PublishMsg(p.ours.newHeartbeat()) // best effort: a view that misses them shows us as silent
+			_ = p.link.PublishMsg(p.ours.newHeartbeat()) // best effort: a view that misses them shows this machine as silent
 		}
 		select {
 		case <-p.ctx.Done():
@@ -158,8 +157,8 @@ func (s *sender) newHeartbeat() *nats.Msg {
 	return msg
 }
 
-// sendOver sends a sign that the capture has ended and the hub has all of it. Then views don't wait for more
-// signs.
+// sendOver sends a sign that the capture has ended and the hub has all of it. Views then stop waiting for signs of
+// life.
 func (s *sender) sendOver(to *link) {
 	msg := s.newHeartbeat()
 	msg.Header.Set(headOver, "1")
@@ -168,7 +167,7 @@ func (s *sender) sendOver(to *link) {
 	}
 }
 
-// Progress returns the progress of sending. The recorder's State is about the spool instead.
+// Progress returns the progress of sending. The recorder's State describes the spool instead.
 func (p *Publisher) Progress() (s PublishState) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -198,9 +197,9 @@ func (p *Publisher) Unsent() int64 {
 	return spooled
 }
 
-// Close ends the capture. It waits until the hub has the capture, or until ctx ends. If there is no
-// connection, it waits at most a second. After that, unsent data stays in the spool for the next run. Sent
-// data stays for a while. The error lists bytes that are lost for good, including bytes from earlier runs.
+// Close ends the capture. It waits until the hub has the capture, or until ctx ends. If there is no connection, it
+// waits at most a second. Unsent data then stays in the spool for the next run, and sent data stays for a while. The
+// error lists bytes that are lost for good, including bytes from earlier runs.
 func (p *Publisher) Close(ctx context.Context) error {
 	err := p.Recorder.Close(ctx)
 	p.ours.setEnding()
@@ -222,14 +221,14 @@ func (p *Publisher) Close(ctx context.Context) error {
 		}
 	}
 	p.cancel()
-	stalled := time.AfterFunc(time.Second, p.link.dialer.stop) // a blocked write ends only in this way
+	stalled := time.AfterFunc(time.Second, p.link.dialer.stop) // nothing else ends a blocked write
 	p.all.Wait()
 	stalled.Stop()
 	sent := isClosed(p.sent)
 	if sent {
 		p.ours.sendOver(p.link)
 	}
-	state := p.Progress() // before the link closes, because that would replace the trouble
+	state := p.Progress() // before the link closes, because closing it would replace the trouble
 	p.mu.Lock()
 	p.final = &state
 	p.mu.Unlock()

@@ -21,14 +21,14 @@ import (
 	"toolscope/capture"
 )
 
-// slow is a view that doesn't read on until gate is closed, and counts the records it reads.
+// slow is a view that stops after its first record until gate is closed, and counts the records it reads.
 type slow struct {
 	*View
-	gate chan struct{} // once closed, it reads as fast as it can
+	gate chan struct{} // once it is closed, the view reads as fast as it can
 	over chan struct{}
 
 	mine sync.Mutex
-	text map[string]int // how often it read each record, by the first word of its data
+	text map[string]int // how often each record was read, by the first word of its data
 }
 
 func newSlow(ctx context.Context, t *testing.T, addr string) *slow {
@@ -52,16 +52,16 @@ func newSlow(ctx context.Context, t *testing.T, addr string) *slow {
 	return s
 }
 
-// has reports whether the view has read the record of this name.
+// has reports whether the view has read the record with this name.
 func (s *slow) has(name string) bool {
 	s.mine.Lock()
 	defer s.mine.Unlock()
 	return s.text[name] > 0
 }
 
-// TestRetention checks a hub in a process of its own that keeps 30 MB while publishers send several times
-// that. A fast view misses nothing. A slow view misses what the hub deleted, reports the exact number of
-// bytes, and reads what is new.
+// TestRetention checks a hub in a process of its own that keeps 30 MB while publishers send several times as much. A
+// fast view misses nothing. A slow view misses what the hub deleted, reports the exact number of bytes, and reads new
+// data.
 func TestRetention(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")
@@ -90,7 +90,7 @@ func TestRetention(t *testing.T) {
 	}
 	for n := range records {
 		write(n)
-		if n%20 == 0 { // the slow view should miss data because of the hub's limit, not the spool's
+		if n%20 == 0 { // the hub's limit, not the spool's, should make the slow view miss data
 			for _, p := range all {
 				sent(t, p, int64(n+1))
 			}
@@ -139,8 +139,8 @@ func TestRetention(t *testing.T) {
 	t.Logf("%d bytes were written; the fast view lost 0, the slow one %d in %d gaps, as it says; it read %d records", written, missing, state.Gaps, len(late.text))
 }
 
-// TestExpiredProcesses checks that a machine whose data in the hub has expired continues at its old offset,
-// even after the hub was killed and started again. A hub that lost its files gets everything again.
+// TestExpiredProcesses checks that a machine whose data on the hub has expired continues at its old offset, even
+// after the hub was killed and restarted. A hub that lost its files gets everything again.
 func TestExpiredProcesses(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")
@@ -162,8 +162,8 @@ func TestExpiredProcesses(t *testing.T) {
 		})
 		return size
 	}
-	// heard calls act and returns the offset of each message that the hub gets from then on until it has the
-	// capture up to the offset upTo.
+	// heard calls act. It then returns the offset of each message that reaches the hub, until the hub has the capture
+	// up to the offset upTo.
 	heard := func(act func(), upTo func() int64) (from []int64) {
 		conn, err := nats.Connect("nats://"+s.addr, nats.MaxReconnects(-1), nats.ReconnectWait(10*time.Millisecond))
 		if err != nil {
@@ -189,7 +189,7 @@ func TestExpiredProcesses(t *testing.T) {
 			}
 		}
 	}
-	empty := func(last uint64) { // waits until the hub is empty after so many messages
+	empty := func(last uint64) { // waits until the hub is empty after this number of messages
 		conn, err := nats.Connect("nats://" + s.addr)
 		if err != nil {
 			t.Fatal(err)

@@ -21,13 +21,13 @@ const (
 	minZstdBytes   = 512       // smallest slice that is worth encoding
 	minRetryPause  = 100 * time.Millisecond
 	maxRetryPause  = 2 * time.Second
-	maxDeniedPause = time.Minute // maximum pause after a denied permission, because the hub logs each attempt
+	maxDeniedPause = time.Minute // maximum pause after a denied permission; long because the hub logs each attempt
 )
 
 var errDown = errors.New("the hub can't be reached")
 
-// sender sends one spool, one message at a time. It asks the hub for its position whenever the position is not
-// certain: at the start, after an error, and on a new connection.
+// sender sends one spool, one message at a time. It asks the hub for its position whenever it isn't sure of it: at
+// the start, after an error, and on a new connection.
 type sender struct {
 	of      subjectParts
 	spool   *record.Spool
@@ -41,14 +41,14 @@ type sender struct {
 	mu      sync.Mutex
 	at      int64     // the hub has the bytes before this offset
 	seq     uint64    // number of our last message at the hub; 0 for none
-	most    int64     // highest value of at so far
+	most    int64     // highest value that at has had
 	stream  time.Time // creation time of the stream that has our messages
 	known   int64     // number of the connection for which at is valid; 0 if the hub must be asked
 	losses  Losses    // bytes that the spool no longer has
-	missed  int64     // end of the losses that were counted
+	missed  int64     // end of the losses that have been counted
 	trouble error
 	ending  bool         // run returns once the hub has everything
-	had     int64        // position in the hub's first answer; -1 before the answer
+	had     int64        // position in the hub's first answer; -1 before that answer
 	index   *indexSender // woken when the hub has more; may be nil
 }
 
@@ -99,9 +99,9 @@ func (s *sender) isEnding() bool {
 	return s.ending
 }
 
-// run sends the spool as it grows, until ctx ends. After setEnding, it returns nil as soon as the hub has
-// everything. Before setEnding, it also waits when there is nothing to send, because the hub may lose data.
-// It returns an error when ctx ends, or when it gives up.
+// run sends the spool as it grows, until ctx ends. After setEnding, it returns nil as soon as the hub has everything.
+// Before that, it keeps waiting when there is nothing to send, because the hub may lose data. It returns an error
+// when ctx ends or when it gives up.
 func (s *sender) run(ctx context.Context, l *link) error {
 	pause, failed := minRetryPause, 0
 	for ctx.Err() == nil {
@@ -136,7 +136,7 @@ func (s *sender) run(ctx context.Context, l *link) error {
 			return err
 		}
 		s.known = 0
-		s.waitBell(ctx, pause, s.renewed) // new records don't end the pause
+		s.waitBell(ctx, pause, s.renewed) // new records don't end this pause
 		pause = nextBackoff(pause, err)
 	}
 	return ctx.Err()
@@ -251,7 +251,7 @@ func (s *sender) newMessage(p []byte, end int64) *nats.Msg {
 type foreignCaptureError struct{ has, are int64 }
 
 func (e *foreignCaptureError) Error() string {
-	return fmt.Sprintf("another program sends this capture: the hub has %s of it, but this machine has only %d", count.Of(e.has, "byte"), e.are)
+	return fmt.Sprintf("another program is sending this capture: the hub has %s of it, but this machine has only %d", count.Of(e.has, "byte"), e.are)
 }
 
 func isForeign(err error) bool {
@@ -275,7 +275,8 @@ func (s *sender) askPosition(ctx context.Context, l *link) error {
 		if err != nil {
 			return err
 		}
-		// Nothing was sent, or the hub expired all of it. In that case, it could be read before.
+		// Nothing was sent, or the hub has expired all of it. Expired data could be read before, so it need not be
+		// sent again.
 		if seq == 0 && (s.seq == 0 || e.created.Equal(stream) && e.first > s.seq) {
 			at = s.at
 		}
@@ -285,7 +286,7 @@ func (s *sender) askPosition(ctx context.Context, l *link) error {
 	return nil
 }
 
-// setPosition sets the hub's position.
+// setPosition records the position up to which the hub has the capture.
 func (s *sender) setPosition(at int64, seq uint64, stream time.Time) {
 	s.mu.Lock()
 	s.at, s.seq, s.stream = at, seq, stream
@@ -301,7 +302,7 @@ func (s *sender) setPosition(at int64, seq uint64, stream time.Time) {
 	if s.wasSent() {
 		sent = s.sent // keep the earlier time
 	}
-	_ = s.saveMark(sent) // without it, the next run asks the hub for more, or sends data again
+	_ = s.saveMark(sent) // without the mark, the next run asks the hub for more, or sends data again
 }
 
 // saveMark saves the hub's position for the next run that sends the spool.
@@ -309,8 +310,8 @@ func (s *sender) saveMark(sent time.Time) error {
 	return s.spool.SetMark(record.SendMark{Created: s.began, Stream: s.stream, Seq: s.seq, SentTo: s.at, Highest: s.most, Sent: sent})
 }
 
-// releaseSpool releases the spool. A spool that is marked as sent is not sent again, even if the hub expires
-// it.
+// releaseSpool releases the spool. A spool that is marked as sent is not sent again, even when its data on the hub
+// expires.
 func (s *sender) releaseSpool(sent bool, now time.Time) (err error) {
 	if sent {
 		if s.wasSent() {
@@ -328,7 +329,7 @@ func (s *sender) wasSent() bool {
 	return !s.sent.IsZero() && s.had == end
 }
 
-// skipGap continues after bytes that are no longer in the spool, and counts them.
+// skipGap moves past bytes that are no longer in the spool, and counts them.
 func (s *sender) skipGap(h *record.SpoolGap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

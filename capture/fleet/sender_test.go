@@ -53,8 +53,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestForgot checks that data that the hub had and lost after the spool had deleted it isn't reported as a
-// loss of the spool.
+// TestForgot checks that data isn't reported as a loss of the spool if the hub had it, and lost it after the spool
+// had deleted it.
 func TestForgot(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, nil)
@@ -80,8 +80,7 @@ func TestForgot(t *testing.T) {
 	}
 }
 
-// TestPatience checks that a sender waits before it tries again after an error, however much is recorded
-// meanwhile.
+// TestPatience checks that a sender waits before it retries after an error, however much is recorded meanwhile.
 func TestPatience(t *testing.T) {
 	h := newHub(t, nil)
 	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {
@@ -111,7 +110,7 @@ func TestPatience(t *testing.T) {
 		put(p, 1, n)
 		time.Sleep(time.Millisecond) // leaves time for many requests
 	}
-	if n := asked.Load(); n > 50 { // so many take a minute if the sender waits between them
+	if n := asked.Load(); n > 50 { // this many take a minute if the sender waits between them
 		t.Errorf("it asked %d times", n)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -119,8 +118,8 @@ func TestPatience(t *testing.T) {
 	_ = p.Close(ctx)
 }
 
-// TestForeign checks that a sender reports that another program sends the same capture, and that Close doesn't
-// wait for data that can't be sent.
+// TestForeign checks that a sender reports when another program sends the same capture, and that Close doesn't wait
+// for data that can't be sent.
 func TestForeign(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -133,7 +132,7 @@ func TestForeign(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(p, 1, 2)
-	eventually(t, "it finds that", func() bool { return strings.HasPrefix(p.Progress().Trouble, "another program sends this capture") })
+	eventually(t, "it finds that", func() bool { return strings.HasPrefix(p.Progress().Trouble, "another program is sending this capture") })
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	_ = p.Close(ctx)
@@ -145,7 +144,7 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// TestTroubleKept checks that Progress reports the same trouble after Close as before.
+// TestTroubleKept checks that Progress reports the same trouble after Close as before it.
 func TestTroubleKept(t *testing.T) {
 	h := newHub(t, nil)
 	if err := h.admin().DeleteStream(context.Background(), StreamName); err != nil {

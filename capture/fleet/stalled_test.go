@@ -16,8 +16,8 @@ import (
 	"toolscope/capture"
 )
 
-// stalls is a proxy in front of a hub with little in flight at a time, as on a network. Once it stalls, it
-// takes no more data for the hub and keeps the connection open.
+// stalls is a proxy in front of a hub that allows little data in flight at a time, as a network does. Once it stalls,
+// it accepts no more data for the hub and keeps the connection open.
 type stalls struct {
 	addr  string
 	stall atomic.Bool
@@ -60,7 +60,7 @@ func newStalls(t *testing.T, hub string) *stalls {
 	return s
 }
 
-// stalled returns a publisher that has sent one record and is stuck in the message with the second.
+// stalled returns a publisher that has sent one record and is stuck in the message that contains the second.
 func stalled(t *testing.T) (h *hubs, way *stalls, p *Publisher) {
 	t.Helper()
 	h = newHub(t, nil)
@@ -79,8 +79,8 @@ func stalled(t *testing.T) (h *hubs, way *stalls, p *Publisher) {
 	return h, way, p
 }
 
-// TestStalled checks that a connection that takes no more of a message is reported and given up, and that the
-// next connection sends the message.
+// TestStalled checks that a connection that stops accepting data in the middle of a message is reported and closed,
+// and that the next connection sends the message.
 func TestStalled(t *testing.T) {
 	t.Parallel()
 	h, way, p := stalled(t)
@@ -90,7 +90,7 @@ func TestStalled(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestStalledEnd checks that Close doesn't wait for a message that is stuck half sent.
+// TestStalledEnd checks that Close doesn't wait for a half-sent message that is stuck.
 func TestStalledEnd(t *testing.T) {
 	t.Parallel()
 	_, _, p := stalled(t)

@@ -18,7 +18,7 @@ import (
 	"toolscope/capture"
 )
 
-// one records n = from to to-1, each sent as a message of its own.
+// one makes the records numbered from to to-1 and sends each as a message of its own.
 func one(t *testing.T, p *Publisher, exchange, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {
@@ -27,10 +27,10 @@ func one(t *testing.T, p *Publisher, exchange, from, to int) {
 	}
 }
 
-// TestRolledBack checks a hub that restarts from an older copy of its store and gives the sequence numbers of
-// forgotten messages to others. Senders send again what it lost, and a view that continues misses nothing.
+// TestRolledBack checks a hub that restarts from an older copy of its store and reuses the sequence numbers of
+// forgotten messages. Senders send the lost data again, and a view that continues misses nothing.
 func TestRolledBack(t *testing.T) {
-	for _, late := range []bool{false, true} { // late: the view reads again after its last sequence number was reused
+	for _, late := range []bool{false, true} { // late: the view reads again only after its last sequence number was reused
 		t.Run(fmt.Sprintf("late=%t", late), func(t *testing.T) {
 			t.Parallel()
 			rolledBack(t, late)
@@ -98,8 +98,8 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// TestMadeAnew checks a hub whose stream was created again with a higher first sequence number. What it lacks
-// was never in the new stream, so it hasn't expired and is sent again.
+// TestMadeAnew checks a hub whose stream was created again with a higher first sequence number. The missing data was
+// never in the new stream, so it hasn't expired and is sent again.
 func TestMadeAnew(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))
@@ -121,8 +121,8 @@ func TestMadeAnew(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestExpired checks that nothing of a capture whose messages have expired is sent again, and that new data
-// continues at the old offset.
+// TestExpired checks that no part of a capture whose messages have expired is sent again, and that new data continues
+// at the old offset.
 func TestExpired(t *testing.T) {
 	h := newHub(t, func(o *HubOptions) { o.Keep = time.Second })
 	p := publish(t, h.sending(t, "a"))
@@ -147,8 +147,8 @@ func TestExpired(t *testing.T) {
 	}
 }
 
-// TestOverrun checks that a view that is slower than the hub's retention reports the exact number of bytes it
-// missed, and reads what is new.
+// TestOverrun checks that a view that is slower than the hub's retention reports the exact number of bytes it missed,
+// and reads new data.
 func TestOverrun(t *testing.T) {
 	h := newHub(t, func(o *HubOptions) { o.KeepBytes = 1 << 20 })
 	of, _ := ParseAddress(h.URL())
@@ -190,7 +190,7 @@ func TestOverrun(t *testing.T) {
 	eventually(t, "it is behind the overrun", func() bool { return v.State().Lost > 0 && v.State().Lag == 0 })
 	put(p, 1, 1)
 	gap, behind := false, 0
-	for end := false; !end; { // until the new record comes
+	for end := false; !end; { // until the new record arrives
 		r := <-got
 		gap = gap || r.Lost > 0
 		if gap && len(r.Data) == len(noise) {
@@ -198,7 +198,7 @@ func TestOverrun(t *testing.T) {
 		}
 		end = strings.Contains(string(r.Data), "<1:1>")
 	}
-	if behind > 6 { // a message has at most three records
+	if behind > 6 { // a message contains at most three records
 		t.Errorf("it reads %d records that the hub is about to let go of", behind)
 	}
 	stop()
@@ -294,7 +294,7 @@ func TestSecondSender(t *testing.T) {
 	eventually(t, "the view has all once", func() bool { return v.text() == wants(1, 0, 300) })
 }
 
-// TestPoison checks that invalid messages are counted and cost only the data they should have contained.
+// TestPoison checks that invalid messages are counted, and that only their own data is lost.
 func TestPoison(t *testing.T) {
 	h := newHub(t, nil)
 	v := view(t, h.URL()+"?since=1h", nil)

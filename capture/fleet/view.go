@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	headsBefore       = 10 * time.Minute // how much earlier a view begins, to find the start of exchanges
+	headsBefore       = 10 * time.Minute // how far before the requested start a view begins, to find the beginnings of exchanges
 	backBy            = 3 * time.Minute  // how far before its last message a view resumes, if the hub lost that message
 	silence           = 30 * time.Second // time without a sign of life after which a machine is silent
-	stood             = 5 * time.Second  // if two checks of the machines are further apart, this process was suspended
+	stood             = 5 * time.Second  // if the time between two checks of the machines is longer, this process was suspended
 	maxPulledMessages = 1024             // number of messages that are requested at once
-	pulledBytes       = 16 << 20         // maximum size of these messages in bytes; more if one message may be larger, because it would never arrive
-	pullTime          = 10 * time.Second // maximum time that the hub waits for these messages
+	pulledBytes       = 16 << 20         // maximum size of these messages in bytes; raised if a single message may be larger, because it would never arrive
+	pullTime          = 10 * time.Second // maximum time that the hub may take to send these messages
 	lookTime          = time.Second      // interval of the checks
 	maxQuietLooks     = 10               // number of checks without a message before the hub is asked for its state
-	minQuietLooks     = 2                // the same number, if the view has an end
-	patience          = 30 * time.Second // time without a message after which a view with an end fails
+	minQuietLooks     = 2                // the same number for a view with an end
+	patience          = 30 * time.Second // time without a message after which a view with an end returns an error
 )
 
 // A View reads the captures of a hub as one source.
@@ -37,10 +37,10 @@ type View struct {
 	stream jetstream.Stream
 	of     Address
 	now    func() time.Time // our clock
-	opened time.Time        // time, by our clock, since which signs of life are received
+	opened time.Time        // time, by our clock, from which signs of life are received
 	since  time.Time        // requested start, by the hub's clock: exchanges without newer records are skipped
 	until  time.Time        // requested end, by the hub's clock: later messages are skipped; zero for no end
-	begins time.Time        // time, by the hub's clock: captures that began later must be complete
+	begins time.Time        // time, by the hub's clock: captures that began after it must be complete
 	last   uint64           // number of the last message to read; 0 for no end
 
 	quiet        time.Duration // see silence
@@ -56,11 +56,11 @@ type View struct {
 	past      recentKeys[string, int64]
 	early     earlyRecords
 	read      messageMark                 // the last message that was read
-	passed    uint64                      // all messages up to this number are accounted for; 0 if this is unknown
+	passed    uint64                      // all messages up to this number are accounted for; 0 if it is unknown
 	holes     time.Time                   // time when numbers were last skipped without a loss
-	waits     uint64                      // number of messages that the hub still had to send after read
+	waits     uint64                      // number of messages that the hub had yet to send after the message read
 	pruned    time.Time                   // time of the last run of pruneStale
-	jumped    uint64                      // number of a jump's messages that have not arrived yet; see isOverrun
+	jumped    uint64                      // number of messages still to come after a jump; see isOverrun
 	delivered atomic.Pointer[messageMark] // the last message whose records were passed on
 	recs      []capture.Record
 	bytesRead int64        // number of bytes of captures that were read
@@ -73,15 +73,15 @@ type View struct {
 	summed      time.Time // time of the last run of summariseMachines
 	clock       clock
 	made        int64     // number of the connection that the view reads from
-	listening   time.Time // time since which we have been able to receive signs of life
+	listening   time.Time // time since when we have been able to receive signs of life
 	looked      time.Time // time of the last run of lookForSilent
 	machines    map[string]*machine
 	lastReports map[subjectParts]*lastReport
 	rate        rateMeter
 }
 
-// messageMark identifies a message. A number is not enough: after a hub has lost messages, another message may
-// have the number.
+// messageMark identifies a message. Its number is not enough: after a hub has lost messages, it may give the number
+// to another message.
 type messageMark struct {
 	seq     uint64
 	subject string
@@ -93,12 +93,12 @@ func Open(ctx context.Context, of Address, auth Credentials) (*View, error) {
 	return openView(ctx, of, auth)
 }
 
-// openView is like Open, with options for the connection.
+// openView is like Open, with additional options for the connection.
 func openView(ctx context.Context, of Address, auth Credentials, more ...nats.Option) (*View, error) {
 	return openViewAt(ctx, of, auth, time.Now, more...)
 }
 
-// openViewAt is like openView, with a clock.
+// openViewAt is like openView, with a given clock.
 func openViewAt(ctx context.Context, of Address, auth Credentials, now func() time.Time, more ...nats.Option) (*View, error) {
 	v := &View{
 		of: of, now: now, quiet: silence, look: lookTime, pull: pullTime, maxPullBytes: pulledBytes, patience: patience,
@@ -108,7 +108,7 @@ func openViewAt(ctx context.Context, of Address, auth Credentials, now func() ti
 	if v.link, err = dialHub(of.Server, auth, false, func() {}, v.setTrouble, more...); err != nil {
 		return nil, err
 	}
-	v.minPullBytes = int(v.link.MaxPayload()) + 64<<10 // with room for a message's headers
+	v.minPullBytes = int(v.link.MaxPayload()) + 64<<10 // plus room for a message's headers
 	if err := v.queryHub(ctx); err != nil {
 		v.link.Close()
 		return nil, fmt.Errorf("hub %s: %w", of.Server, err)
@@ -143,7 +143,7 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 		v.last = max(1, e.last)
 	}
 	if v.of.Until.isNow() {
-		v.until = time.Time{} // the last message decides, even if the clock is set later
+		v.until = time.Time{} // the last message decides, even if the clock is changed later
 	}
 	if !v.of.All {
 		v.begins = v.since.Add(-headsBefore)
@@ -156,8 +156,8 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 	return err
 }
 
-// Source reads the data of the view's address, once. It ends with ctx, or at the end of the address's period.
-// A view with an end fails if no message arrives for the time v.patience.
+// Source reads the data that the view's address selects. It may be called only once. It ends with ctx, or at the end
+// of the address's period. A view with an end fails if no message arrives for the time v.patience.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		defer func() {
@@ -198,8 +198,8 @@ func sleepFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// readConsumer reads the messages of a new consumer. The result more is false at the end. The result next is
-// the config to continue with, or nil if nextConsumer must find it.
+// readConsumer reads the messages of a new consumer. At the end, more is false. The result next is the config to
+// continue with; if it is nil, nextConsumer must find the config.
 func (v *View) readConsumer(ctx context.Context, config jetstream.ConsumerConfig, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	made, cancel := context.WithTimeout(ctx, answerTimeout)
 	consumer, err := v.stream.CreateConsumer(made, config)
@@ -294,8 +294,8 @@ func (v *View) Read() (seq uint64, at time.Time) {
 	return 0, time.Time{}
 }
 
-// AwaitRead waits until everything that the hub has now has been passed on, or until ctx ends. It doesn't wait
-// if the hub doesn't answer.
+// AwaitRead waits until everything that the hub has now has been passed on, or until ctx ends. If the hub doesn't
+// answer, it returns at once.
 func (v *View) AwaitRead(ctx context.Context) {
 	e, err := v.askExtent(ctx)
 	for err == nil && ctx.Err() == nil && e.first <= e.last {
@@ -314,7 +314,7 @@ func (v *View) streamName() string {
 	return StreamName
 }
 
-// askExtent requests the state of the stream, and adjusts the clock to the hub's clock.
+// askExtent requests the state of the stream and records the hub's time in v.clock.
 func (v *View) askExtent(ctx context.Context) (e streamExtent, err error) {
 	before := v.now()
 	if v.index != nil {
@@ -342,20 +342,20 @@ func (v *View) consumerConfig() jetstream.ConsumerConfig {
 	}
 }
 
-// readsAll reports whether the view reads all captures. If so, gaps in the message numbers are missing
-// messages.
+// readsAll reports whether the view reads all captures. Only then does a gap in the message numbers mean that
+// messages are missing.
 func (v *View) readsAll() bool { return v.index == nil && v.of.Host == "" && v.of.Agent == "" }
 
-// consumerFrom returns the config of a consumer that begins at a time of the hub.
+// consumerFrom returns the config of a consumer that begins at a time by the hub's clock.
 func (v *View) consumerFrom(at time.Time) *jetstream.ConsumerConfig {
 	c := v.consumerConfig()
 	c.DeliverPolicy, c.OptStartTime = jetstream.DeliverByStartTimePolicy, &at
 	return &c
 }
 
-// nextConsumer returns the config to continue with, after the last message that was read. If the hub has
-// another message with that number, or none, it has lost messages. Then the view reads again from an earlier
-// time, and offsets show which bytes are already known.
+// nextConsumer returns the config to continue with, after the last message that was read. If the hub has no message
+// or another message with that number, it has lost messages. The view then reads again from an earlier time, and the
+// offsets show which bytes it has already read.
 func (v *View) nextConsumer(ctx context.Context) (*jetstream.ConsumerConfig, error) {
 	made := v.link.made.Load()
 	e, err := v.askExtent(ctx)
@@ -398,15 +398,14 @@ func (v *View) firstConsumer() *jetstream.ConsumerConfig {
 		c := v.consumerConfig()
 		c.DeliverPolicy = jetstream.DeliverAllPolicy
 		return &c
-	case v.index != nil: // a line has all data about a call
+	case v.index != nil: // a line contains all data about a call
 		return v.consumerFrom(v.since)
 	}
 	return v.consumerFrom(v.since.Add(-headsBefore))
 }
 
-// onReset adapts the view to a hub that lost messages. Senders send the messages again if they still have
-// them. A view without an end reads these messages. A view with an end can't know how many of them are still
-// to come.
+// onReset adapts the view to a hub that lost messages. Senders send the lost messages again if they still have them.
+// A view without an end reads them. A view with an end can't know how many of them are still to come.
 func (v *View) onReset(e streamExtent) {
 	if v.passed = 0; v.last == 0 {
 		return
@@ -418,7 +417,7 @@ func (v *View) onReset(e streamExtent) {
 	v.addNote("gap: the hub lost messages; some messages that were sent again are not shown")
 }
 
-// onSequence records the number of the next message. It reports whether the hub deleted messages before it.
+// onSequence records the number of the next message. It reports whether the hub deleted any messages before it.
 func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	now := v.now()
 	if v.readsAll() && v.passed > 0 && seq > v.passed+1 && v.jumped == 0 && now.Sub(v.holes) > time.Second {
@@ -433,9 +432,9 @@ func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
 	return lost
 }
 
-// countExpired counts messages that the hub deleted before they were read. Missing bytes of a capture are
-// also counted if the capture continues; otherwise this count is the only sign of the loss. A view of some
-// captures or calls can't know which of the messages were its own. It counts at most as many as were still to
+// countExpired counts messages that the hub deleted before they were read. Missing bytes of a capture are also
+// counted if the capture continues; otherwise this count is the only sign of the loss. A view that reads only some
+// captures or calls can't know which of the messages it would have read. It counts at most as many as were still to
 // come. countExpired returns true only if the view reads all captures and messages were deleted.
 func (v *View) countExpired(e streamExtent) bool {
 	if !v.readsAll() && v.waits > 0 && e.first > v.read.seq+1 {
@@ -465,8 +464,8 @@ func textIf(is bool, yes, no string) string {
 	return no
 }
 
-// isOverrun reports whether the hub deletes messages before they are read. The hub would continue to do so. So
-// the view then jumps to the last message of each capture. The captures show what is missing.
+// isOverrun reports whether the hub deletes messages before they are read. It would continue to do so, so the view
+// then jumps to the last message of each capture. The missing bytes are noticed in the captures.
 func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
 	if meta.NumPending == 0 || before == 0 {
 		return false
@@ -489,9 +488,9 @@ const (
 // quietCount counts checks without a message.
 type quietCount struct{ looks, doubts int }
 
-// onQuiet decides how to continue after a check without a message. The parameter had is the number of messages
-// that the consumer has sent so far. onQuiet asks the hub from time to time, because a consumer that the hub
-// has deleted stays silent. For example, a hub deletes a consumer after five minutes without use.
+// onQuiet decides how to continue after a check without a message. The parameter had is the number of messages that
+// the consumer has sent so far. onQuiet asks the hub from time to time, because nothing is heard from a consumer that
+// the hub has deleted. For example, a hub deletes a consumer after five minutes without use.
 func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
 	v.onIdle()
 	s.looks++
@@ -526,14 +525,14 @@ func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Co
 	return broken
 }
 
-// onCaughtUp is called when the hub has no more messages for the view. If the hub still had some after the
-// last message, it has deleted them, and onCaughtUp counts them.
+// onCaughtUp is called when the hub has no more messages for the view. If the hub had more messages when the last one
+// was read, it has deleted them, and onCaughtUp counts them.
 func (v *View) onCaughtUp(ctx context.Context) {
 	if v.waits == 0 {
 		return
 	}
 	if e, err := v.askExtent(ctx); err == nil {
-		if v.jumped == 0 { // after a jump the captures show the skipped bytes
+		if v.jumped == 0 { // after a jump, the captures show the skipped bytes
 			v.countExpired(e)
 		}
 		v.waits = 0
@@ -549,8 +548,8 @@ func (v *View) onIdle() {
 	}
 }
 
-// onStall is called after a pause in which this process was suspended and received nothing. It reads the
-// hub's clock again and restarts the time in which signs of life are expected.
+// onStall is called after a pause in which this process was suspended and received nothing. It requests the hub's
+// time again and restarts the period in which signs of life are expected.
 func (v *View) onStall(ctx context.Context) {
 	_, _ = v.askExtent(ctx) // our clock may have been stopped or set
 	v.mu.Lock()
@@ -558,8 +557,8 @@ func (v *View) onStall(ctx context.Context) {
 	v.listening = v.now()
 }
 
-// setTrouble sets the reason why the view can't read, or nil if it can. A missing answer doesn't replace an
-// earlier reason, because the hub reports a denied request separately and never answers it.
+// setTrouble sets the reason why the view can't read, or nil if it can. A timeout doesn't replace an earlier reason:
+// the hub reports a denied request separately, and then the request also times out.
 func (v *View) setTrouble(err error) {
 	text := ""
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"toolscope/capture"
 )
 
-// TestSilent checks that a view cuts the open exchanges of a silent machine, and that later data of such an
+// TestSilent checks that a view cuts off the open exchanges of a silent machine, and that later data of such an
 // exchange starts a new exchange. The exchanges of other machines stay open.
 func TestSilent(t *testing.T) {
 	t.Parallel()
@@ -74,8 +74,7 @@ func TestLinger(t *testing.T) {
 	}
 }
 
-// TestSince checks that since=1s shows an older exchange only if it has newer data, and then with its
-// beginning.
+// TestSince checks that since=1s shows an older exchange only if it has newer data, and then from its beginning.
 func TestSince(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, nil)
@@ -147,8 +146,8 @@ func TestSkew(t *testing.T) {
 	}
 }
 
-// TestViewersClock checks that a wrong clock of the viewer affects neither since, nor which machines are
-// silent, nor the reported times: all follow the hub's clock.
+// TestViewersClock checks that a wrong clock on the viewer's machine affects neither since, nor which machines are
+// silent, nor the reported times. All three follow the hub's clock.
 func TestViewersClock(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.sending(t, "a")), 1, 0, 1)

@@ -17,8 +17,8 @@ type Agent struct {
 	Latest     time.Time // time when the hub got its latest data, by the hub's clock
 }
 
-// Agents lists the agents with data in the address's period. It reads only the last message of each capture, without
-// its data. The view is closed afterwards.
+// Agents lists the agents with data in the address's period. It reads only the headers of each capture's last
+// message, and then closes the view.
 func (v *View) Agents(ctx context.Context) ([]Agent, error) {
 	defer v.closed.Store(true)
 	defer v.link.Close()

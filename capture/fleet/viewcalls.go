@@ -17,16 +17,16 @@ import (
 	"toolscope/capture"
 )
 
-// indexReader is the state of a view that reads the index, and only the exchanges that the index names.
+// indexReader is the state of a view that reads the index and only the exchanges that the index mentions.
 type indexReader struct {
 	captures  jetstream.Stream
-	line      func([]byte) bool // if set, it is called with the lines, and no captures are read
+	line      func([]byte) bool // if set, line is called with the lines, and no captures are read
 	seenCalls recentKeys[callKey, bool]
 	found     recentKeys[foundKey, *foundExchange]
 	open      []*foundExchange // exchanges that have not ended
 }
 
-// callKey identifies a call. A call may be in the index several times.
+// callKey identifies a call, which may be in the index several times.
 type callKey struct {
 	capture              string
 	exchange, turn, call int
@@ -37,8 +37,8 @@ type foundKey struct {
 	exchange int
 }
 
-// maxRememberedKeys is the number of latest keys that are always remembered. Up to twice as many may be
-// remembered.
+// maxRememberedKeys is the number of latest keys that are always remembered. Up to twice as many may be remembered at
+// times.
 const maxRememberedKeys = 1 << 17
 
 // recentKeys is a map that keeps only the latest keys.
@@ -81,9 +81,9 @@ func (s *indexReader) endOpen(recs []capture.Record) []capture.Record {
 	return recs
 }
 
-// Lines reads the lines of the selected calls, once. They have the form that `print` writes. Lines reads no
-// captures. It ends with ctx, at the end of the address, or when each returns false. A line is one JSON object.
-// Nothing else about it is certain, because any publisher may have sent it.
+// Lines reads the lines of the selected calls, as print writes them. It may be called only once, and it reads no
+// captures. It ends with ctx, at the end of the address's period, or when each returns false. A line is one JSON
+// object. Nothing else about it is certain, because any publisher may have sent it.
 func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err error) {
 	v.index.line = each
 	for _, failed := range v.Source(ctx) {
@@ -99,8 +99,8 @@ type callLine struct {
 	Opened             OpenedExchange
 }
 
-// takeCall reads a message of the index. The parameter at is the time when the hub got the message, by its
-// clock. takeCall returns false if reading must end.
+// takeCall reads a message of the index, which the hub got at the time at by its own clock. It returns false if
+// reading must end.
 func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yield func(capture.Record, error) bool) bool {
 	o, status, ok := callOriginOf(msg.Subject())
 	if !ok || o.version != version {
@@ -143,8 +143,8 @@ func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yi
 // maxOpenExchanges is the maximum number of open exchanges of an indexReader.
 const maxOpenExchanges = 1 << 10
 
-// updateOpen updates the list of open exchanges after one was read. If there are too many, it cuts the exchange
-// that was read longest ago.
+// updateOpen updates the list of open exchanges after reading f. If there are too many, it cuts off the one that was
+// read longest ago.
 func (s *indexReader) updateOpen(f *foundExchange) (ends []capture.Record) {
 	s.open = slices.DeleteFunc(s.open, func(other *foundExchange) bool { return other == f })
 	switch {
@@ -160,8 +160,8 @@ func (s *indexReader) updateOpen(f *foundExchange) (ends []capture.Record) {
 	return ends
 }
 
-// readCall parses a message of the index. A machine may index only its own calls. So the line must match the
-// subject, because the hub checks the permission only for the subject.
+// readCall parses a message of the index. A machine may index only its own calls, but the hub checks the permission
+// only for the subject. So the line must match the subject.
 func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c callLine, err error) {
 	line = msg.Data()
 	switch enc := msg.Headers().Get(headEnc); enc {
@@ -202,8 +202,8 @@ func wantedCalls(of *Address) string {
 	return strings.Join(append(part[:len(part)-1], model, status), ".")
 }
 
-// callOriginOf parses a subject of the index. The result status remains escaped. The result ok is false if the
-// subject has another form.
+// callOriginOf parses a subject of the index. The status is not unescaped. If the subject has another form, ok is
+// false.
 func callOriginOf(subject string) (o subjectParts, status string, ok bool) {
 	part := strings.Split(subject, ".")
 	if len(part) != 8 {
@@ -217,18 +217,18 @@ type foundExchange struct {
 	subjectParts
 	feed      *capture.Feed // nil once the exchange has ended
 	next      int64         // offset of the next byte
-	seq       uint64        // the next byte is in this message or a later one; 0 if this is unknown
+	seq       uint64        // the next byte is in this message or a later one; 0 if the message is unknown
 	read      time.Time     // time when a call of the exchange was last read from the index
-	indexedAt time.Time     // time when the hub got that call, by its clock: after all bytes of the call
+	indexedAt time.Time     // time when the hub got that call, by its clock; the hub got all bytes of the call earlier
 }
 
-// These constants are for retries of reading from a capture.
+// These constants control how reading from a capture is retried.
 const (
 	maxReadTries = 8
 	tryPause     = time.Second / 4
 )
 
-// readFound reads an exchange up to an offset of its capture. It returns false if reading must end.
+// readFound reads an exchange up to an offset in its capture. It returns false if reading must end.
 func (v *View) readFound(ctx context.Context, f *foundExchange, upto int64, yield func(capture.Record, error) bool) bool {
 	for tries := 0; f.next < upto && ctx.Err() == nil; {
 		err := v.readFoundMessage(ctx, f, upto)
@@ -306,8 +306,8 @@ func (v *View) readFoundMessage(ctx context.Context, f *foundExchange, upto int6
 	return nil
 }
 
-// errNotThere means that a message is missing although it has not expired. This answer may come from a server
-// of a cluster that lags behind the others.
+// errNotThere means that a message is missing although it has not expired. The answer may have come from a server of
+// a cluster that lags behind the others.
 var errNotThere = errors.New("the hub doesn't have the bytes")
 
 // firstMessageFrom returns the first message of a subject with this number or a higher one.
@@ -317,8 +317,8 @@ func (v *View) firstMessageFrom(ctx context.Context, subject string, seq uint64)
 	return v.index.captures.GetMsg(ctx, seq, jetstream.WithGetMsgSubject(subject))
 }
 
-// seqAtOffset finds the last message of a capture that begins at or before an offset. It uses binary search: the hub
-// has the messages in order. If there is no such message, it returns the stream's first number.
+// seqAtOffset finds the last message of a capture that begins at or before an offset. The hub has the messages in
+// order, so a binary search finds it. If there is no such message, seqAtOffset returns the stream's first number.
 func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (seq uint64, err error) {
 	e, err := v.link.capturesExtent(ctx)
 	if err != nil {
@@ -351,7 +351,7 @@ func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (s
 	return seq, nil
 }
 
-// missFound records that the bytes of an exchange before the offset to are missing.
+// missFound records that an exchange's bytes before the offset to are missing.
 func (v *View) missFound(f *foundExchange, to int64) {
 	n := to - f.next
 	why := "are lost: the hub deleted them"

@@ -31,8 +31,8 @@ func linesOf(t *testing.T, address string) (lines []string, s State) {
 	return lines, v.State()
 }
 
-// manyExchanges publishes six long exchanges of a machine, each in messages of its own. One call of the third
-// exchange isn't an object.
+// manyExchanges publishes six long exchanges of one machine, each in its own messages. One call of the third exchange
+// has the status "not an object".
 func manyExchanges(t *testing.T, h *hubs, host string) *Publisher {
 	t.Helper()
 	p := publish(t, h.indexing(t, host))
@@ -52,8 +52,8 @@ func manyExchanges(t *testing.T, h *hubs, host string) *Publisher {
 	return p
 }
 
-// TestCalls checks that a view that filters calls gets their whole exchanges and reads little else. A view of
-// lines reads nothing of the captures.
+// TestCalls checks that a view that filters calls gets their whole exchanges and reads little else. A view of lines
+// reads nothing from the captures.
 func TestCalls(t *testing.T) {
 	h := newHub(t, nil)
 	live := view(t, h.URL()+"?status=not+an+object", nil)
@@ -92,8 +92,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCallsTwice checks that a call that was indexed twice, after a restart or because an answer of the hub
-// was lost, is read once. Invalid lines and lines about another machine's calls are counted and not read.
+// TestCallsTwice checks that a call is read once even if it was indexed twice, after a restart or because an answer
+// of the hub was lost. Invalid lines and lines about another machine's calls are counted and not read.
 func TestCallsTwice(t *testing.T) {
 	h := newHub(t, nil)
 	p := manyExchanges(t, h, "a")
@@ -143,8 +143,8 @@ func TestCallsTwice(t *testing.T) {
 	}
 }
 
-// TestCallsNamed checks that readCall accepts a machine name that isn't valid UTF-8, which JSON can't
-// represent.
+// TestCallsNamed checks that readCall accepts a machine name that isn't valid UTF-8, although JSON can't represent
+// it.
 func TestCallsNamed(t *testing.T) {
 	for host, file := range map[string]string{"a": "a/x", "\xff\xfe": "\ufffd\ufffd/x", "é\u202e": "é\u202e/x"} {
 		line, err := json.Marshal(map[string]any{"type": "call", "file": file, "status": "complete"})
@@ -161,8 +161,8 @@ func TestCallsNamed(t *testing.T) {
 	}
 }
 
-// TestCallsBeyond checks that a line whose offsets are beyond any capture counts as invalid: nothing is read
-// and nothing counts as lost.
+// TestCallsBeyond checks that a line with offsets beyond any capture counts as invalid. Nothing is read, and nothing
+// counts as lost.
 func TestCallsBeyond(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -182,7 +182,7 @@ func TestCallsBeyond(t *testing.T) {
 	}
 }
 
-// TestCallsGone checks that a view reports how much is missing of an exchange that the hub no longer has.
+// TestCallsGone checks that a view reports how many bytes are missing from an exchange that the hub no longer has.
 func TestCallsGone(t *testing.T) {
 	h := newHub(t, nil)
 	manyExchanges(t, h, "a")
@@ -203,8 +203,8 @@ func TestCallsGone(t *testing.T) {
 	}
 }
 
-// TestCallsLetGo checks that a capture that the hub has deleted, while it still has other captures and the
-// index, is counted as lost at once and not requested again, as a capture of a hub that lags would be.
+// TestCallsLetGo checks a capture that the hub has deleted while it still has other captures and the index. The
+// capture counts as lost at once. It is not requested again, as it would be if the hub lagged.
 func TestCallsLetGo(t *testing.T) {
 	h := newHub(t, nil)
 	o := manyExchanges(t, h, "a").ours.of
@@ -248,8 +248,8 @@ func TestCallsAmnesia(t *testing.T) {
 	eventually(t, "the other came", func() bool { return v.text() == wants(3, 0, 8)+wants(3, 0, 8) })
 }
 
-// TestNoIndexToRead checks that opening a view of calls at a hub without an index returns an error that says
-// how to add one.
+// TestNoIndexToRead checks that opening a view of calls on a hub without an index returns an error that says how to
+// add an index.
 func TestNoIndexToRead(t *testing.T) {
 	h := newHub(t, nil)
 	if err := h.admin().DeleteStream(context.Background(), IndexName); err != nil {
@@ -278,7 +278,7 @@ func TestRecent(t *testing.T) {
 	}
 }
 
-// TestNotThereYet checks that bytes that a lagging server of the hub doesn't have yet aren't counted as lost.
+// TestNotThereYet checks that bytes that a lagging server of a cluster doesn't have yet aren't counted as lost.
 func TestNotThereYet(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))

@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// gated is a view whose reader stops after the first record until on is closed.
+// gated is a view whose reader stops after the first record until the channel on is closed.
 type gated struct {
 	*View
 	at   chan struct{} // closed when the reader has stopped
@@ -58,14 +58,14 @@ func gatedView(t *testing.T, address string, change func(*View)) *gated {
 	return g
 }
 
-// hurried returns options with which each record is sent at once.
+// hurried returns options that make the publisher send each record at once.
 func (h *hubs) hurried(t *testing.T, host string) PublishOptions {
 	o := h.sending(t, host)
 	o.Linger = time.Millisecond
 	return o
 }
 
-// waiting returns the name of the only consumer and the number of its open requests.
+// waiting returns the name of the stream's only consumer and the number of its open requests.
 func (h *hubs) waiting(t *testing.T, stream jetstream.Stream) (consumer string, n int) {
 	t.Helper()
 	for info := range stream.ListConsumers(context.Background()).Info() {
@@ -83,8 +83,8 @@ func (h *hubs) captures(t *testing.T) jetstream.Stream {
 	return stream
 }
 
-// accounts reports whether n messages are all messages of two captures. The header line of each may be a
-// message of its own, which has no record.
+// accounts reports whether n is the number of messages of two captures. The header line of each capture may be a
+// message of its own, without a record, so n may be up to two lower.
 func (h *hubs) accounts(t *testing.T, n int64) bool {
 	t.Helper()
 	last := int64(h.captures(t).CachedInfo().State.LastSeq)
@@ -139,8 +139,8 @@ func TestConsumerGone(t *testing.T) {
 	eventually(t, "it reads on", func() bool { return v.text.Load() == wants(1, 0, 3) })
 }
 
-// TestUntilExpired checks that a view reaches its end if the hub deletes the last messages before it, and
-// counts all of them as missed.
+// TestUntilExpired checks that a view reaches its end even if the hub deletes the last messages before it, and that
+// the view counts all of them as missed.
 func TestUntilExpired(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
@@ -158,8 +158,8 @@ func TestUntilExpired(t *testing.T) {
 	}
 }
 
-// TestUntilExpiredOfSome checks that a view of only some captures reports how many of the deleted messages may
-// have been theirs.
+// TestUntilExpiredOfSome checks that a view of only some captures reports how many of the deleted messages may have
+// belonged to them.
 func TestUntilExpiredOfSome(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
@@ -178,8 +178,8 @@ func TestUntilExpiredOfSome(t *testing.T) {
 	}
 }
 
-// TestMissed checks that messages that the hub deleted before they were read are counted even if their
-// captures never get another message.
+// TestMissed checks that messages that the hub deleted before they were read are counted even if no more messages
+// follow in their captures.
 func TestMissed(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -198,7 +198,7 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// TestHubGone checks that a view with an end returns an error if the hub stays away, and doesn't wait forever.
+// TestHubGone checks that a view with an end returns an error if the hub stays away, instead of waiting forever.
 func TestHubGone(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)
@@ -211,8 +211,7 @@ func TestHubGone(t *testing.T) {
 	}
 }
 
-// TestUntilForgot checks that a view ends and counts a reset if the hub lost the data that was still to be
-// read.
+// TestUntilForgot checks that a view ends and counts a reset if the hub loses the data that the view has yet to read.
 func TestUntilForgot(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))
@@ -231,8 +230,8 @@ func TestUntilForgot(t *testing.T) {
 	}
 }
 
-// TestRetentionIsNoLoss checks that the beginning of a capture isn't counted as missing if the hub deleted it
-// before the view was opened, but that a gap at the beginning of a capture that started later is.
+// TestRetentionIsNoLoss checks that the beginning of a capture doesn't count as missing if the hub deleted it before
+// the view was opened. A gap at the beginning of a capture that started later does.
 func TestRetentionIsNoLoss(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 5)
@@ -260,8 +259,8 @@ func TestRetentionIsNoLoss(t *testing.T) {
 	}
 }
 
-// TestOverrunIs checks that a view counts as overrun only if it reads messages that the hub is about to
-// delete, not if some of the messages it wants are missing.
+// TestOverrunIs checks that a view counts as overrun only if it reads messages that the hub is about to delete, not
+// merely because some of its messages are missing.
 func TestOverrunIs(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 40)
@@ -281,7 +280,7 @@ func TestOverrunIs(t *testing.T) {
 	}
 }
 
-// TestStreamGone checks that State reports what keeps a view from reading for as long as that lasts.
+// TestStreamGone checks that State reports why a view can't read for as long as the reason lasts.
 func TestStreamGone(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.hurried(t, "a"))

@@ -15,7 +15,7 @@ import (
 	"toolscope/capture"
 )
 
-// bare returns a view without a hub, which handles the messages it is given. Its clock is *at.
+// bare returns a view without a hub, which handles the messages that the test passes to it. Its clock shows *at.
 func bare(at *time.Time) *View {
 	v := &View{link: &link{}, now: func() time.Time { return *at }, quiet: silence, listening: *at, captures: map[string]*captureState{}, machines: map[string]*machine{}, lastReports: map[subjectParts]*lastReport{}}
 	v.link.up.Store(true)
@@ -65,8 +65,8 @@ func line(t *testing.T, r capture.Record) []byte {
 	return text
 }
 
-// TestMachines checks that the bytes that a machine has still to send are the sum over its captures. A
-// machine that ended properly and a machine seen only in history aren't silent; a machine that stopped is.
+// TestMachines checks that a machine's number of unsent bytes is the sum over its captures. A machine that ended
+// properly and a machine known only from stored data aren't silent; a machine that stopped is.
 func TestMachines(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -120,8 +120,8 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestDropped checks that a capture whose state was dropped continues at its old offset, and that what is
-// missing is counted.
+// TestDropped checks that a capture whose state was dropped continues at its old offset, and that missing bytes are
+// counted.
 func TestDropped(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -145,8 +145,8 @@ func TestDropped(t *testing.T) {
 	}
 }
 
-// TestStoodStill checks that a view that was suspended or had no hub calls no machine silent and cuts no
-// exchange, because it received nothing. Of two captures of a machine, only the silent one is cut.
+// TestStoodStill checks that a view that was suspended or disconnected reports no machine as silent and cuts off no
+// exchange, because it could receive nothing. Of two captures of a machine, only the silent one is cut off.
 func TestStoodStill(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -156,7 +156,7 @@ func TestStoodStill(t *testing.T) {
 		v.bring(o, 0, append(head, open...), now)
 	}
 	now = now.Add(10 * silence)
-	v.listening = now.Add(-time.Second) // as if reconnected just now
+	v.listening = now.Add(-time.Second) // as if it had just reconnected
 	var why []string
 	yield := func(r capture.Record, _ error) bool { why = append(why, r.Why); return true }
 	if !v.lookForSilent(now, yield) || len(why) > 0 || v.State().Silent > 0 {
@@ -170,7 +170,7 @@ func TestStoodStill(t *testing.T) {
 	}
 }
 
-// TestSilentEarly checks that no end is shown for an exchange without new data when its machine falls silent.
+// TestSilentEarly checks that no end is passed on for an exchange without new data when its machine falls silent.
 func TestSilentEarly(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -184,7 +184,7 @@ func TestSilentEarly(t *testing.T) {
 	}
 }
 
-// TestGapBefore checks that gaps before since aren't counted.
+// TestGapBefore checks that gaps before the time since aren't counted.
 func TestGapBefore(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -215,8 +215,8 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// TestSkewLate checks that a message that took long to reach the hub doesn't change the skew of its machine,
-// and that a clock that was set back does.
+// TestSkewLate checks that a message that took long to reach the hub doesn't change its machine's skew, and that
+// setting a clock back does.
 func TestSkewLate(t *testing.T) {
 	now := time.Now().Truncate(time.Millisecond)
 	v, o, at := bare(&now), subjectParts{version, "a", "x", "1"}, int64(0)
@@ -239,8 +239,8 @@ func TestSkewLate(t *testing.T) {
 	}
 }
 
-// TestNotes checks that a capture gets at most one note a second and, if it has trouble all day, few notes
-// with the number of notes left out. All losses are counted, and the sum stops at the largest number.
+// TestNotes checks that a capture gets at most one note a second. If it has trouble all day, it gets few notes, which
+// say how many were left out. All losses are counted, and the sum stops at the largest number.
 func TestNotes(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -277,8 +277,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestEarly checks that the memory for exchanges without new data is bounded, and that a note tells what was
-// left out.
+// TestEarly checks that the memory for exchanges without new data is bounded, and that a note says what was left out.
 func TestEarly(t *testing.T) {
 	var e earlyRecords
 	data := make([]byte, 1<<20)
@@ -304,7 +303,8 @@ func TestEarly(t *testing.T) {
 	}
 }
 
-// TestStateCost checks that State, which each frame calls, doesn't take longer with many machines.
+// TestStateCost checks that State, which is called for each frame of the screen, doesn't take longer with many
+// machines.
 func TestStateCost(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -325,7 +325,7 @@ func TestStateCost(t *testing.T) {
 	}
 }
 
-// TestRuns checks that the same capture of two hubs has different keys.
+// TestRuns checks that captures with the same name on two hubs have different keys.
 func TestRuns(t *testing.T) {
 	o := subjectParts{version, "a", "x", "1"}
 	eu, us := &View{of: Address{Server: "nats://eu:4222"}}, &View{of: Address{Server: "nats://us:4222"}}
@@ -351,8 +351,8 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestMostOpen checks that a view by the index keeps at most maxOpenExchanges open. The one that was read
-// longest ago is cut by toolscope, and continues when more of it is read.
+// TestMostOpen checks that a view that reads by the index keeps at most maxOpenExchanges open. toolscope cuts off the
+// exchange that was read longest ago, which continues when more of it is read.
 func TestMostOpen(t *testing.T) {
 	now := time.Now()
 	v, s := bare(&now), &indexReader{}
@@ -377,8 +377,8 @@ func TestMostOpen(t *testing.T) {
 	}
 }
 
-// TestFoundSilent checks that an exchange found by the index is cut when its machine is silent, even if nothing
-// was ever heard of the machine. An exchange whose capture sends heartbeats isn't cut.
+// TestFoundSilent checks that an exchange found by the index is cut off when its machine is silent, even if the
+// machine has never given a sign of life. An exchange whose capture sends heartbeats isn't cut off.
 func TestFoundSilent(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)
@@ -408,7 +408,7 @@ func TestFoundSilent(t *testing.T) {
 	}
 }
 
-// TestEndedBefore checks that a machine that last sent just before the view was opened isn't silent, as it may
+// TestEndedBefore checks that a machine that last sent just before the view was opened isn't silent, because it may
 // have ended properly. A machine with an open exchange is silent, and so is one that sent something later.
 func TestEndedBefore(t *testing.T) {
 	now := time.Now()

@@ -22,7 +22,7 @@ type captureState struct {
 	feed    *capture.Feed
 	next    int64 // offset of the next byte
 	silent  bool
-	broken  bool // the capture can't be read any further
+	broken  bool // whether the capture can't be read any further
 }
 
 // feedMessage reads the records of a message. It reports whether bytes before the message were lost.
@@ -65,7 +65,7 @@ func (v *View) feedMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata, wante
 	return missing
 }
 
-// reportNewer counts a message of another version.
+// reportNewer counts and reports a message of a newer version.
 func (v *View) reportNewer(subject string) {
 	v.mu.Lock()
 	v.state.Newer++
@@ -91,13 +91,13 @@ func (v *View) captureFor(o subjectParts, subject string) *captureState {
 // machineOf returns the machine of a capture.
 func machineOf(o subjectParts) capture.Machine { return capture.Machine{Host: o.host, Agent: o.agent} }
 
-// runKey returns a key that is unique for a capture, even among several hubs.
+// runKey returns a key that is unique for a capture, even with several hubs.
 func (v *View) runKey(o subjectParts) string {
 	return v.of.Server + " " + captureSubject(bytesKind, o.host, o.agent, o.id)
 }
 
-// noteGap records that bytes are missing. It reports whether they were lost. At the start of a capture, this
-// is not a loss if the capture is older than the view. Losses before the requested time are not counted.
+// noteGap records that bytes are missing. It reports whether they were lost. Bytes missing at the start of a capture
+// are no loss if the capture is older than the view. Losses before the requested time are not counted.
 func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.beganInView(msg, meta)
 	why := "never arrived: the hub deleted them or never received them"
@@ -108,7 +108,7 @@ func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstr
 	return lost
 }
 
-// countLost counts and reports bytes that never arrived. The parameter why is the end of the note.
+// countLost counts and reports bytes that never arrived. The note ends with the text why.
 func (v *View) countLost(of subjectParts, n int64, why string) {
 	v.mu.Lock()
 	v.state.Lost += min(n, math.MaxInt64-v.state.Lost)
@@ -117,7 +117,7 @@ func (v *View) countLost(of subjectParts, n int64, why string) {
 	v.addCaptureNote(of, fmt.Sprintf("gap: %d bytes of %s/%s %s", n, of.host, of.agent, why))
 }
 
-// beganInView reports whether a capture began within the time of the view, by the hub's clock.
+// beganInView reports whether a capture began within the view's period, by the hub's clock.
 func (v *View) beganInView(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
 	created, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(headCreated))
 	if err != nil || created.IsZero() {
@@ -147,8 +147,8 @@ func (v *View) reportInvalid(of subjectParts, err error) {
 // time.
 const maxEarlyBytes = 256 << 20
 
-// earlyRecords holds records of exchanges from before the requested time. The records are passed on once their
-// exchange has a record within that time.
+// earlyRecords keeps records of exchanges from before the requested time. They are passed on once their exchange has
+// a record within that time.
 type earlyRecords struct {
 	of    map[int]*earlyExchange
 	order []int // exchanges in the order in which they began; some may be dropped
@@ -236,8 +236,8 @@ func (e *earlyRecords) takeRecords(exchange int) []capture.Record {
 	return recs
 }
 
-// handleMessage reads a message. The result more is false at the end. The result next is another consumer to
-// continue with.
+// handleMessage reads a message. At the end, more is false. If next is not nil, reading continues with another
+// consumer.
 func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
 	skipped := v.onSequence(ctx, meta.Sequence.Stream)
@@ -270,13 +270,13 @@ func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetst
 	return true, nil
 }
 
-// lastReport is the state of notes about a capture.
+// lastReport is the state of the notes about a capture.
 type lastReport struct {
 	pace capture.Backoff
 	more int // number of notes left out since the last one
 }
 
-// These are intervals of notes about one capture. While trouble continues, the interval doubles up to the
+// These are the intervals between notes about one capture. While trouble continues, the interval doubles up to the
 // maximum. Notes that are left out are counted.
 const (
 	minNoteInterval = time.Second
@@ -288,7 +288,7 @@ func (v *View) addNote(text string) {
 	v.recs = append(v.recs, capture.Record{Exchange: 1, At: capture.NoTime, Note: text})
 }
 
-// addCaptureNote adds a note about a capture, unless the last one is too recent.
+// addCaptureNote adds a note about a capture, unless the previous one is too recent.
 func (v *View) addCaptureNote(of subjectParts, text string) {
 	t, now := v.lastReports[of], v.now()
 	if t == nil {
@@ -314,8 +314,9 @@ func (v *View) deliverRead(yield func(capture.Record, error) bool, wanted bool) 
 	return ok
 }
 
-// deliverRecords passes records on. Records from before the requested time wait until their exchange has a
-// record within it. If the exchange ends first, they are dropped. The result is false if yield returned false.
+// deliverRecords passes records on. Records from before the requested time wait until their exchange has a record
+// within the requested time. If the exchange ends first, they are dropped. The result is false if yield returned
+// false.
 func (v *View) deliverRecords(yield func(capture.Record, error) bool, recs []capture.Record, wanted bool) bool {
 	for _, r := range recs {
 		switch {
@@ -352,7 +353,8 @@ func (v *View) deliverEnds(yield func(capture.Record, error) bool, recs []captur
 	return v.deliverRecords(yield, recs, true)
 }
 
-// endOpen ends the open exchanges at the end of the view. It always returns nil, because no consumer follows.
+// endOpen ends the open exchanges at the end of the view. It always returns a nil config, because no consumer
+// follows.
 func (v *View) endOpen(yield func(capture.Record, error) bool) *jetstream.ConsumerConfig {
 	var recs []capture.Record
 	for _, f := range v.order {
@@ -380,7 +382,7 @@ func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bo
 		return false
 	}
 	if v.last > 0 {
-		return true // the view doesn't wait for more data from a machine
+		return true // a view with an end doesn't wait for more data from a machine
 	}
 	var recs []capture.Record
 	v.mu.Lock()
@@ -399,7 +401,7 @@ func (v *View) lookForSilent(now time.Time, yield func(capture.Record, error) bo
 // cutSilent ends the open exchanges of silent captures.
 func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 	if v.state.Lag > v.quiet {
-		return nil // their data may still be unread
+		return nil // unread data may be waiting
 	}
 	for _, f := range v.order {
 		m := v.machines[f.host]
@@ -414,8 +416,8 @@ func (v *View) cutSilent(now time.Time) (recs []capture.Record) {
 	return v.index.cutSilent(recs, v, now)
 }
 
-// cutSilent ends open exchanges whose bytes no longer arrive and whose senders give no sign of life. This
-// includes machines that have never given a sign of life.
+// cutSilent ends open exchanges whose bytes no longer arrive and whose senders give no sign of life, even if they
+// never gave one.
 func (s *indexReader) cutSilent(recs []capture.Record, v *View, now time.Time) []capture.Record {
 	if s == nil {
 		return recs
@@ -439,7 +441,7 @@ func (v *View) cutReason(o subjectParts) string {
 	return fmt.Sprintf("no sign of %s/%s for %s", o.host, o.agent, v.quiet)
 }
 
-// pruneStale drops captures, machines and reports that were inactive for a long time.
+// pruneStale drops captures, machines and reports that have been inactive for a long time.
 func (v *View) pruneStale(now time.Time) {
 	v.order = slices.DeleteFunc(v.order, func(f *captureState) bool {
 		if m := v.machines[f.host]; m != nil && m.of[f.id] != nil && now.Sub(m.of[f.id].read) < keepOver || f.broken || !f.feed.Idle() {

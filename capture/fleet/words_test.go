@@ -23,7 +23,7 @@ import (
 func toldThat(t *testing.T, p *Publisher, want string) {
 	t.Helper()
 	over, cancel := context.WithCancel(context.Background())
-	t.Cleanup(func() { cancel(); _ = p.Close(over) }) // doesn't wait for what can't be sent
+	t.Cleanup(func() { cancel(); _ = p.Close(over) }) // doesn't wait for data that can't be sent
 	eventually(t, want, func() bool { return strings.Contains(p.Progress().Trouble, want) })
 	s := p.Progress()
 	if strings.Contains(s.Trouble, "nats:") || strings.Contains(s.Trouble, "\n") {
@@ -31,7 +31,7 @@ func toldThat(t *testing.T, p *Publisher, want string) {
 	}
 }
 
-// authFile writes a file for --auth with one user who has these permissions.
+// authFile writes a file for --auth with one user who has the given permissions.
 func authFile(t *testing.T, public, permissions string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "auth.conf")
@@ -43,7 +43,7 @@ func authFile(t *testing.T, public, permissions string) string {
 
 const hostMay = `publish: ["toolscope.v1.b.*.web1.>", "$JS.API.DIRECT.GET.TOOLSCOPE.toolscope.v1.b.*.web1.>", "$JS.API.STREAM.INFO.TOOLSCOPE"], subscribe: ["_INBOX.web1.>"]`
 
-// TestWrongKey checks that the error about a key that the hub doesn't know says so.
+// TestWrongKey checks that the error for a key that the hub doesn't know says so.
 func TestWrongKey(t *testing.T) {
 	t.Parallel()
 	_, public := keyOf(t)
@@ -64,7 +64,7 @@ func TestWrongKey(t *testing.T) {
 	}
 }
 
-// TestDenied checks that what the hub doesn't allow a machine to do is reported as soon as the hub refuses it.
+// TestDenied checks that an action that the hub denies a machine is reported as soon as it is refused.
 func TestDenied(t *testing.T) {
 	key, public := keyOf(t)
 	for _, c := range []struct{ name, may, want, index string }{
@@ -103,8 +103,8 @@ func TestViewDenied(t *testing.T) {
 	}
 }
 
-// TestDeniedSeldom checks that requests that the hub denies are repeated ever less often, since the hub logs
-// each of them. Other errors may be over soon and have a shorter pause.
+// TestDeniedSeldom checks that requests that the hub denies are repeated ever less often, because the hub logs each
+// of them. Other errors may be over soon, so the pause after them is shorter.
 func TestDeniedSeldom(t *testing.T) {
 	no := fmt.Errorf("it says: %w", &deniedError{"publish as a"})
 	for _, c := range []struct {
@@ -124,8 +124,8 @@ func TestDeniedSeldom(t *testing.T) {
 	}
 }
 
-// TestNoHubThere checks that the error about a NATS server without captures says what it lacks and how to fix
-// that.
+// TestNoHubThere checks that the error for a NATS server without captures says what the server lacks and how to add
+// it.
 func TestNoHubThere(t *testing.T) {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, NoSigs: true})
 	if err != nil {
@@ -154,7 +154,7 @@ func TestNoHubThere(t *testing.T) {
 	toldThat(t, p, "the hub's stream refuses the message")
 }
 
-// TestWords checks that errors of the NATS library are reported in the words of a hub's users.
+// TestWords checks that errors of the NATS library are reported in words that a hub's users understand.
 func TestWords(t *testing.T) {
 	for want, err := range map[string]error{
 		"the hub does not answer":             context.DeadlineExceeded,
@@ -170,7 +170,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestAuthFiles checks that the error about an unreadable file names its flag and not the hub.
+// TestAuthFiles checks that the error for an unreadable file names its flag and not the hub.
 func TestAuthFiles(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {

@@ -52,7 +52,7 @@ func TestFleetRefused(t *testing.T) {
 		{[]string{"print", "nats://hub:4222?hots=a"}, "use host, agent, model, status, since or until"},
 		{[]string{"print", "--count", "nats://hub:4222"}, "use --summary"},
 		{[]string{"print", "nats://hub:4222?host=a&host=b"}, "host appears 2 times"},
-		{[]string{"print", "nats://hub:4222?since=1h&until=2h"}, "until is before since"},
+		{[]string{"print", "nats://hub:4222?since=1h&until=2h"}, `"until" is before "since"`},
 		{[]string{"check", "nats://hub:4222"}, "e.g. nats://hub:4222?until=now"},
 		{[]string{"export", "nats://hub:4222?host=a", "--as", "jsonl"}, "e.g. nats://hub:4222?host=a&until=now"},
 		{[]string{"cut", "nats://hub:4222?host=a", "--at-delta", "1", "-o", filepath.Join(t.TempDir(), "x.tsc")}, "sets no end time"},
