@@ -1,10 +1,10 @@
-// Package acp decodes the Agent Client Protocol: the JSON-RPC messages between an editor and an agent, one per
-// line, from both sides; see https://agentclientprotocol.com.
+// Package acp decodes the Agent Client Protocol: the JSON-RPC messages that an editor and an agent exchange, one
+// per line; see https://agentclientprotocol.com.
 //
-// A turn is one prompt, until the agent's response to it. A prompt may need several responses of the model.
-// The messages contain what the agent shows to its user: calls often have ids of the agent, the arguments may
-// differ from the model's, and a call may come without arguments. Copilot 1.0.102, opencode 1.18.33,
-// claude-code-acp 0.16.2 and Gemini CLI 0.61.0 were run, and differ in all these points.
+// A turn is one prompt, until the agent's response to it. A prompt may need several responses of the model. The
+// messages contain what the agent shows to its user: calls often have the agent's own ids, their arguments may
+// differ from the model's, and a call may have no arguments at all. The facts are from running Copilot 1.0.102,
+// opencode 1.18.33, claude-code-acp 0.16.2 and Gemini CLI 0.61.0, which differ in all these points.
 package acp
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const (
 	Name   = "acp"  // name of the protocol in machine output
-	Scheme = "acp:" // beginning of the URL of a recorded connection, before the name of the agent
+	Scheme = "acp:" // beginning of a recorded connection's URL, before the name of the agent
 )
 
 // Protocol returns the Agent Client Protocol.
@@ -52,7 +52,7 @@ func sniffMessage(e protocol.SniffInput) protocol.SniffScore {
 		strings.HasPrefix(method, "session/") && (params.Get("sessionId").IsString() || params.Get("cwd").IsString()),
 		hasPrefix(method, "fs/", "terminal/") && params.Get("sessionId").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "method " + cmp.Or(method, "initialize")}
-	case result.Get("stopReason").IsString() && !result.Get("content").IsPresent(), // MCP's sampling has content
+	case result.Get("stopReason").IsString() && !result.Get("content").IsPresent(), // results of MCP's sampling have content
 		result.Get("outcome").Get("outcome").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a JSON-RPC result of ACP"}
 	case result.Get("sessionId").IsString():
@@ -99,7 +99,7 @@ var (
 	}
 )
 
-// stopReasons are the reasons with which an agent ends a prompt.
+// stopReasons are an agent's reasons for ending a prompt.
 var stopReasons = protocol.FinishReasons{What: "stop reason", Codes: map[string]stream.Code{
 	"end_turn": stream.FinishDone, "max_tokens": stream.FinishCut, "max_turn_requests": stream.FinishCut,
 	"refusal": stream.FinishRefused, "cancelled": stream.FinishFailed,
@@ -128,7 +128,7 @@ type session struct {
 	turn    *protocol.Turn   // the latest prompt
 	calls   map[string]*call // by id
 	open    []*call          // calls of the turn that have not ended
-	loading bool             // the agent repeats the history of an earlier connection
+	loading bool             // the agent is repeating the history of an earlier connection
 	asks    bool             // the agent has asked for permission
 	unasked bool             // callUnasked was reported
 }
@@ -144,7 +144,7 @@ type call struct {
 	rejected        bool
 }
 
-// Frame reads one message. Before the first turn, lines that are not objects are messages to the user.
+// Frame reads one message. Before the first turn, lines that are not JSON objects are treated as messages to the user.
 func (d *decoder) Frame(f stream.Frame) error {
 	line := json.Value(f.Data)
 	if line.Kind() != '{' && d.Last() == nil {
@@ -237,8 +237,8 @@ func (d *decoder) readUpdate(s *session, u json.Value) {
 	}
 }
 
-// ensureCall returns the call that a message is about. The first message about a call opens the call, whatever
-// the kind of the message. The result is nil if the call has no id, or is only counted.
+// ensureCall returns the call that a message is about. The first message about a call opens the call, whatever the
+// kind of the message. If the call has no id, or is only counted because its turn is full, the result is nil.
 func (d *decoder) ensureCall(s *session, u json.Value) *call {
 	id := u.Get("toolCallId").Text()
 	name, rank := nameOf(u)
@@ -265,13 +265,13 @@ func (d *decoder) ensureCall(s *session, u json.Value) *call {
 	return c
 }
 
-// hasEnded reports whether the call is no longer open: it completed or failed, or a later turn began.
+// hasEnded reports whether the call is over, because it completed or failed or because a later turn began.
 func (c *call) hasEnded(s *session) bool { return !slices.Contains(s.open, c) }
 
 var plainWord = regexp.MustCompile(`^[A-Za-z_][\w.-]{0,63}$`)
 
-// nameOf returns the name of the tool: the name in an agent's own fields, the title if that is one word, or
-// else the kind. A higher rank is a better source.
+// nameOf returns the name of the tool: the name in an agent's own fields, the title if it is one word, or else the
+// kind. A higher rank means a better source.
 func nameOf(u json.Value) (name string, rank int) {
 	for _, own := range json.Members(u.Get("_meta")) {
 		if tool := json.Value(own).Get("toolName"); tool.HasText() {
@@ -312,8 +312,8 @@ func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 	}
 }
 
-// readInput reads the arguments of a call. Agents repeat the arguments, which are often empty or incomplete at
-// first. After the start of the tool, the arguments are the agent's own and are ignored.
+// readInput reads the arguments of a call. Agents repeat the arguments, which are often empty or incomplete at first.
+// After the tool has started, the arguments are the agent's own and are ignored.
 func (c *call) readInput(input json.Value) {
 	text := input
 	if input.IsString() {
@@ -330,7 +330,7 @@ func (c *call) readInput(input json.Value) {
 	}
 }
 
-// sealShown makes the arguments final, if the agent has shown any.
+// sealShown makes the arguments final if the agent has shown any.
 func (c *call) sealShown() {
 	if !c.Sealed && c.Bytes > 0 {
 		c.Seal()
@@ -360,7 +360,7 @@ func (d *decoder) endCall(s *session, c *call, failed bool) {
 	}
 }
 
-// finishArgs makes the arguments final, or reports that the agent didn't show them.
+// finishArgs makes the arguments final, or reports that the agent didn't show any.
 func (c *call) finishArgs() {
 	c.running = true
 	if c.sealShown(); !c.Sealed {
@@ -369,8 +369,8 @@ func (c *call) finishArgs() {
 	}
 }
 
-// resultValue returns the result of a call: the raw output, or else the blocks that the agent shows. It returns
-// nil if there are neither.
+// resultValue returns the result of a call: the raw output, or else the blocks that the agent shows. If the message
+// has neither, it returns nil.
 func (c *call) resultValue() json.Value {
 	if text, isOne := onlyText(c.output); isOne {
 		return text
@@ -390,8 +390,7 @@ func (c *call) resultValue() json.Value {
 	return slices.Concat([]byte("["), bytes.Join(blocks, []byte(",")), []byte("]"))
 }
 
-// onlyText returns the text in an object that contains nothing else. If the object contains anything else,
-// isOne is false.
+// onlyText returns the text in an object that contains nothing else. If there is anything else, isOne is false.
 func onlyText(object json.Value) (text json.Value, isOne bool) {
 	n := 0
 	for _, value := range json.Members(object) {
@@ -401,8 +400,8 @@ func onlyText(object json.Value) (text json.Value, isOne bool) {
 	return text, n == 1 && text.IsString()
 }
 
-// readPermission reads a request for permission. Its arguments replace earlier ones, unless they only add
-// fields. They are not final: agents complete them until the tool starts.
+// readPermission reads a request for permission. The request's arguments replace earlier ones, unless they only add
+// fields. They are not final, because agents complete them until the tool starts.
 func (d *decoder) readPermission(s *session, u json.Value) *call {
 	s.asks = true
 	c := d.ensureCall(s, u)
@@ -422,8 +421,8 @@ func isPartOf(object, whole json.Value) bool {
 	return isPart
 }
 
-// AddedFields returns the names of the fields that an object has in addition to the fields of a part. The
-// result isPart is false if the object doesn't have all fields of the part, with the same values.
+// AddedFields returns the names of the fields that object has in addition to those of part. If object doesn't have
+// all fields of part, with the same values, isPart is false.
 func AddedFields(part, object json.Value) (added []string, isPart bool) {
 	if part.Kind() != '{' || object.Kind() != '{' {
 		return nil, false
@@ -478,7 +477,7 @@ func (d *decoder) readResponse(id string, line json.Value) {
 		}
 		r.session.model = cmp.Or(result.Get("models").Get("currentModelId").Text(), r.session.model)
 	case "":
-		if method == "session/prompt" { // its request came before the beginning of the source
+		if method == "session/prompt" { // the request came before the beginning of the source
 			d.endPrompt(d.lateSession(), result, failure)
 			return
 		}
@@ -554,8 +553,7 @@ func (d *decoder) endPrompt(s *session, result, failure json.Value) {
 	t.End()
 }
 
-// cutTurn ends an open turn without the response to its prompt. The parameter missing describes what is
-// missing.
+// cutTurn ends an open turn whose prompt got no response. The text missing describes what is missing.
 func (d *decoder) cutTurn(s *session, missing string) {
 	if !s.turn.IsOpen() {
 		return
@@ -566,7 +564,7 @@ func (d *decoder) cutTurn(s *session, missing string) {
 	s.turn.Cut(missing)
 }
 
-// Close cuts off the prompts without a response.
+// Close cuts off the prompts that got no response.
 func (d *decoder) Close() {
 	for _, s := range d.sessions {
 		d.cutTurn(s, "the messages ended without the response to session/prompt")

@@ -6,7 +6,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// Other protocols use JSON-RPC as well. Their messages are not ACP.
+// Other protocols also use JSON-RPC. Their messages are not ACP.
 func TestSniffMessage(t *testing.T) {
 	for name, c := range map[string]struct {
 		line string

@@ -1,8 +1,8 @@
 // Package adk decodes the event stream of Google's Agent Development Kit, /run_sse.
 //
-// Wire facts are from ADK's documentation and public sources; the server was not run. A turn is one event of
-// the model, with the partial events before it. The complete event repeats their text. Calls arrive complete.
-// Only the end of the connection ends the stream.
+// Wire facts are from ADK's documentation and public sources; the server was not run. A turn is one event of the
+// model, with the partial events before it. The complete event repeats the text of the partial ones. Calls arrive
+// complete. The stream ends only when the connection does.
 package adk
 
 import (
@@ -34,7 +34,7 @@ type decoder struct {
 	*protocol.Out
 	turn    *protocol.Turn
 	calls   protocol.Calls
-	partial bool   // the turn has partial events
+	partial bool   // whether the turn has partial events
 	ended   string // id of the event that ended the latest turn
 }
 
@@ -64,7 +64,7 @@ func (d *decoder) readEvent(event json.Value) {
 	partial, byModel := event.Get("partial").IsTrue(), event.Get("content").Get("role").Is("model")
 	id := event.Get("id").Text()
 	if id != "" && id == d.ended && !partial {
-		d.Heartbeat() // the event came twice
+		d.Heartbeat() // the event is a repetition
 		return
 	}
 	if byModel && !d.turn.IsOpen() {

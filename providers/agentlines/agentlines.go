@@ -1,5 +1,5 @@
-// Package agentlines decodes the output of agents that print their work as JSON lines. Each agent has a file,
-// and an entry in agents.
+// Package agentlines decodes the output of agents that print their work as JSON lines. Each agent has its own file
+// and an entry in the list agents.
 package agentlines
 
 import (
@@ -10,21 +10,21 @@ import (
 	"toolscope/stream/json"
 )
 
-// agents are the agents whose lines this package reads.
+// agents lists the agents whose output this package reads.
 var agents = []*agent{&copilot, &pi, &gemini, &droid, &cursor}
 
 // agent describes the output of one agent: how to recognise its lines, and how to read them.
 type agent struct {
 	name, title string   // name and title of the protocol
-	client      string   // name of the client, if its lines distinguish agents
+	client      string   // name of the client, if each client has its own lines
 	who         string   // the agent's name in findings, if a turn is one run with any number of responses
-	last        string   // the line that ends a turn
-	quiet       []string // types of lines that contain nothing about calls, unless the decoder reads them
+	last        string   // type of the line that ends a turn
+	quiet       []string // types of lines that contain nothing about calls, except when the decoder reads them
 	sniff       func(kind string, line json.Value) int
 	read        func(r *run, kind string, line json.Value) (known bool)
 
-	// subAgent returns the id of the sub-agent that a line is about, and the id of the call that started it. Both
-	// are empty for the main agent. The field is nil if the lines don't distinguish agents.
+	// subAgent returns the id of the sub-agent that a line is about, and the id of the call that started the
+	// sub-agent. Both are empty for the main agent. The field is nil if the lines don't distinguish agents.
 	subAgent func(kind string, line json.Value) (id, call string)
 }
 
@@ -53,7 +53,7 @@ func (a *agent) sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// run decodes the lines of one agent in one run of the program.
+// run decodes the output of one agent in one run of the program.
 type run struct {
 	*protocol.Out
 	agent   *agent
@@ -62,15 +62,15 @@ type run struct {
 	calls   protocol.Calls
 	id      string // id of the response whose turn opens next
 	model   string
-	hasText bool // text deltas have arrived in the turn
-	failed  bool // the agent reported an error in the turn
+	hasText bool // whether text deltas have arrived in the turn
+	failed  bool // whether the agent reported an error in the turn
 
 	startedBy string          // id of the call that started this agent, if it is a sub-agent
 	subAgents map[string]*run // by id
 	subOrder  []*run          // in the order in which they began
 }
 
-// Frame reads one line. Before the first turn, lines that are not objects are messages to the user.
+// Frame reads one line. Before the first turn, lines that are not JSON objects are treated as messages to the user.
 func (r *run) Frame(f stream.Frame) error {
 	line := json.Value(f.Data)
 	if line.Kind() != '{' && r.turn == nil {
@@ -88,7 +88,7 @@ func (r *run) Frame(f stream.Frame) error {
 	return nil
 }
 
-// ensureAgent returns the run of the agent that a line is about. It adds a sub-agent that is new.
+// ensureAgent returns the run of the agent that a line is about. If it is a new sub-agent, ensureAgent adds it.
 func (r *run) ensureAgent(kind string, line json.Value) *run {
 	if r.agent.subAgent == nil {
 		return r
@@ -133,8 +133,8 @@ func (r *run) ensureTurn() *protocol.Turn {
 	return r.openTurn()
 }
 
-// lastTurn returns the latest turn, which may have ended, because tools run after the response. If there is
-// none, it opens one.
+// lastTurn returns the latest turn, which may have ended, because tools run after the response. If there is no turn,
+// it opens one.
 func (r *run) lastTurn() *protocol.Turn {
 	if r.turn == nil {
 		r.openTurn()
@@ -142,15 +142,14 @@ func (r *run) lastTurn() *protocol.Turn {
 	return r.turn
 }
 
-// hasEnded reports whether the latest turn has ended. Another end of the same turn is ignored.
+// hasEnded reports whether the latest turn has ended. In that case, another end of the turn is ignored.
 func (r *run) hasEnded() bool { return r.turn != nil && !r.turn.IsOpen() }
 
 func (r *run) ensureCall(id, name json.Value) *protocol.Call {
 	return r.calls.Ensure(r.ensureTurn(), stream.CallInfo{ID: id.Text(), Name: name.Text(), Kind: "function"})
 }
 
-// addResult adds the result of a call. The parameter message is the message of an error. It replaces the
-// result if the call failed.
+// addResult adds the result of a call. If the call failed, the error message replaces the result.
 func (r *run) addResult(t *protocol.Turn, id json.Value, failed bool, result, message json.Value) {
 	if failed && message.IsPresent() {
 		result = message

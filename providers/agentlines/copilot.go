@@ -9,9 +9,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// copilot describes the output of copilot --output-format json, as GitHub Copilot CLI 1.0.102 prints it. A
-// turn is one response of the model. The line with the complete message makes the message's calls final.
-// Copilot replaces the values of secrets with asterisks, even within arguments.
+// copilot describes the output of copilot --output-format json, as GitHub Copilot CLI 1.0.102 prints it. A turn is
+// one response of the model. The line with the complete message makes the message's calls final. Copilot replaces
+// secrets with asterisks, even within arguments.
 var copilot = agent{
 	name: "copilot-cli", title: "Copilot CLI events", client: "copilot", last: "assistant.turn_end",
 	quiet: []string{"user.*", "session.*", "hook.*", "subagent.*", "system.*", "skill.*", "tool.*", "assistant.*", "model.*", "permission.*"},
@@ -28,8 +28,8 @@ var copilot = agent{
 		}
 		return 0
 	},
-	// The lines of a sub-agent have its agentId. In older versions, they have only the id of the call that
-	// started it.
+	// The lines of a sub-agent contain its agentId. In older versions, they contain only the id of the call that
+	// started the sub-agent.
 	subAgent: func(kind string, line json.Value) (id, call string) {
 		data := line.Get("data")
 		call = data.Get("parentToolCallId").Text()
@@ -93,8 +93,8 @@ func (r *run) ensureCopilotCall(data json.Value, name string) *protocol.Call {
 	return r.calls.Ensure(r.ensureTurn(), info)
 }
 
-// readCopilotMessage reads the message that ends a response. Its copy of the arguments may differ from the
-// deltas, because Copilot masks secrets.
+// readCopilotMessage reads the message that ends a response. The message repeats the arguments, which may differ from
+// the deltas because Copilot masks secrets.
 func (r *run) readCopilotMessage(data json.Value) {
 	t := r.ensureTurn()
 	t.UpdateIDs(data.Get("apiCallId"), data.Get("model"))

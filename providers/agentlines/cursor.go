@@ -8,9 +8,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// cursor describes the output of Cursor's CLI with --output-format stream-json. The facts are from its
-// documentation; the program was not run. A line with the complete call comes when the call starts, and again
-// with its result.
+// cursor describes the output of Cursor's CLI with --output-format stream-json. The facts are from its documentation;
+// the program was not run. A line with the complete call comes when the call starts, and another one, with the
+// result, when it ends.
 var cursor = agent{
 	name: "cursor-cli", title: "Cursor CLI stream-json", who: "Cursor", last: "a result line",
 	sniff: func(kind string, line json.Value) int {
@@ -55,8 +55,8 @@ var cursor = agent{
 	},
 }
 
-// readCursorCall reads the start or the end of a call. The key of the call is "function", or the tool's name
-// followed by ToolCall.
+// readCursorCall reads the start or the end of a call. The call's key is "function", or the tool's name followed by
+// "ToolCall".
 func (r *run) readCursorCall(id json.Value, key string, call json.Value) {
 	name, args := strings.TrimSuffix(key, "ToolCall"), call.Get("args")
 	if key == "function" {

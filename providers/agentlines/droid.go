@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// droid describes the output of droid exec --output-format stream-json, as Factory droid 0.215.0 prints it.
-// Calls arrive complete. The first line is like Claude Code's.
+// droid describes the output of droid exec --output-format stream-json, as Factory droid 0.215.0 prints it. Calls
+// arrive complete. The first line looks like Claude Code's.
 var droid = agent{
 	name: "droid-exec", title: "droid exec stream-json", who: "droid", last: "a completion line",
 	sniff: func(kind string, line json.Value) int {

@@ -6,9 +6,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// pi describes the output of pi --mode json, as pi 0.73.1 prints it. A turn is one message of the model. A
-// call's slot is its contentIndex. The deltas are the model's own text. The arguments in other fields were
-// parsed by pi, which repairs them. toolcall_end makes a call final.
+// pi describes the output of pi --mode json, as pi 0.73.1 prints it. A turn is one message of the model. A call's
+// slot is its contentIndex. The deltas contain the model's own text. The arguments in other fields were parsed and
+// possibly repaired by pi. toolcall_end makes a call final.
 var pi = agent{
 	name: "pi-json", title: "pi --mode json", last: "message_end",
 	quiet: []string{
@@ -54,7 +54,7 @@ var pi = agent{
 	},
 }
 
-// readPiUpdate reads one event in a message: a delta, or the start or the end of a call.
+// readPiUpdate reads an event within a message: a delta, or the start or the end of a call.
 func (r *run) readPiUpdate(e json.Value) {
 	t, n := r.ensureTurn(), e.Get("contentIndex").Int32()
 	switch kind := e.Get("type").Text(); kind {
@@ -82,7 +82,7 @@ func (r *run) readPiUpdate(e json.Value) {
 	}
 }
 
-// elementAt returns element n of a list, or nil.
+// elementAt returns the element of a list at index n, or nil.
 func elementAt(list json.Value, n int32) json.Value {
 	for e := range list.Elements() {
 		if n--; n < 0 {

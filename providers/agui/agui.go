@@ -1,11 +1,11 @@
 // Package agui decodes AG-UI, the Agent-User Interaction protocol: the server-sent events that agent
 // back ends (LangGraph, CrewAI, Mastra, Pydantic AI, TanStack AI …) send to a front end.
 //
-// Wire facts are from the protocol's public SDK (events.ts; chunks/transform.ts for the events named CHUNK;
-// verify.ts for the rules that a client enforces), and from TanStack AI's documentation for the fields that
-// it adds. A turn is one run. A call's slot is its position in the run, and TOOL_CALL_END makes the call
-// final. A call that arrives in chunks has no end event: the next event that is not marked between in
-// eventKinds ends it. Keys are in camel case; some servers write them in snake case.
+// Wire facts are from the protocol's public SDK: events.ts, chunks/transform.ts for the events named CHUNK, and
+// verify.ts for the rules that a client enforces. The facts about TanStack AI's additional fields are from its
+// documentation. A turn is one run. A call's slot is its position in the run, and TOOL_CALL_END makes the call
+// final. A call that arrives in chunks has no end event. It ends at the next event for which eventKinds doesn't
+// set between. Keys are in camel case, but some servers write them in snake case.
 package agui
 
 import (
@@ -30,13 +30,13 @@ func Protocol() protocol.Protocol {
 
 // An eventKind describes an event type.
 type eventKind struct {
-	points  int  // points for AG-UI in a protocol.SniffScore
-	between bool // the event doesn't end a call that arrives in chunks
+	points  int  // points that the event gives AG-UI in a protocol.SniffScore
+	between bool // whether the event can arrive between a call's chunks without ending the call
 }
 
 var eventKinds = map[string]eventKind{
-	// A client's SDK ends a chunked call at each of the next three events. But neither an error nor a new run
-	// is evidence that the call's arguments are complete.
+	// The client SDK ends a chunked call at each of the next three events. But an error or a new run is not evidence
+	// that the call's arguments are complete.
 	"RUN_STARTED": {protocol.Sure, true}, "RUN_FINISHED": {points: protocol.Sure}, "RUN_ERROR": {protocol.Sure, true},
 	"STEP_STARTED": {points: protocol.Strong}, "STEP_FINISHED": {points: protocol.Strong},
 
@@ -68,14 +68,14 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are TanStack AI's finish reasons for a run, and the protocol's outcomes: success, and interrupt
-// for a run that waits for a person.
+// finishCodes are TanStack AI's finish reasons for a run, and the protocol's outcomes: success, and interrupt when a
+// run waits for a person.
 var finishCodes = protocol.FinishCodes{
 	"stop": stream.FinishDone, "tool_calls": stream.FinishDone, "success": stream.FinishDone, "interrupt": stream.FinishDone,
 	"length": stream.FinishCut, "content_filter": stream.FinishCut,
 }
 
-// event is one event, as sent.
+// event is one event as it was sent.
 type event struct {
 	shape *json.Shape
 
@@ -127,7 +127,7 @@ var (
 	}
 )
 
-// wireMarks are the marks of AG-UI.
+// wireMarks describes AG-UI to code that doesn't decode it.
 var wireMarks = marks.Protocol{
 	Events: []marks.Event{
 		{Type: "RUN_STARTED", Begins: true},

@@ -14,12 +14,12 @@ type decoder struct {
 	*protocol.Out
 	ev     event
 	turn   *protocol.Turn
-	failed bool // the latest run ended with RUN_ERROR
+	failed bool // whether the latest run ended with RUN_ERROR
 
 	calls       map[string]*protocol.Call // calls of the exchange, by id
 	order       []*protocol.Call          // calls of the run, by slot
 	chunkedCall *protocol.Call            // the call whose chunks are arriving, or nil
-	others      map[string]bool           // by message id: whether the message is from anyone but the assistant
+	others      map[string]bool           // by message id: whether the message is from someone other than the assistant
 
 	began int64 // first time stamp, in milliseconds
 }
@@ -77,9 +77,9 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	case "TEXT_MESSAGE_START", "TEXT_MESSAGE_CHUNK", "TEXT_MESSAGE_CONTENT":
 		d.readText(t)
 	case "THINKING_TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK",
-		"STEP_FINISHED": // TanStack AI puts reasoning into this event
+		"STEP_FINISHED": // TanStack AI sends reasoning in this event
 		t.AppendReasoning(0, d.ev.delta)
-	case "REASONING_ENCRYPTED_VALUE": // some of these events are about messages
+	case "REASONING_ENCRYPTED_VALUE": // some of these events belong to messages
 		if c := d.knownCall(d.ev.entityID); c != nil && d.ev.subtype.Is("tool-call") {
 			c.Meta(stream.CallInfo{Signature: d.ev.encrypted.Text()})
 		}
@@ -91,8 +91,7 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 // Close ends the turn. A turn without RUN_FINISHED is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without RUN_FINISHED") }
 
-// readTimestamp sets the time of the frame to the time since the first time stamp. Time stamps are in
-// milliseconds.
+// readTimestamp sets the frame's time to the time since the first time stamp. Time stamps are in milliseconds.
 func (d *decoder) readTimestamp() {
 	at, ok := d.ev.timestamp.Int()
 	switch {
@@ -119,7 +118,7 @@ func (d *decoder) openTurn(run stream.Opening) *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. An event outside any run opens a turn.
+// ensureTurn returns the open turn. If an event arrives outside any run, it opens a turn.
 func (d *decoder) ensureTurn(kind []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn(stream.Opening{}).Find(stream.ProtocolViolation, "%s arrived outside of a run: clients stop here", stream.Fact(kind))
@@ -132,7 +131,7 @@ func (d *decoder) finishRun() {
 		return // already reported
 	}
 	t, ev := d.ensureTurn([]byte("RUN_FINISHED")), &d.ev
-	// TanStack AI sends token counts here.
+	// TanStack AI sends token counts in this event.
 	in, out := protocol.CountOf(ev.usage.Get("promptTokens")), protocol.CountOf(ev.usage.Get("completionTokens"))
 	if in.Reported || out.Reported {
 		t.Usage(stream.Usage{Input: in, Output: out})
@@ -168,8 +167,8 @@ func (d *decoder) reportError() {
 	d.failed = true
 }
 
-// readText reads the events of a text message. The text is the model's, unless an event gives the message a
-// role other than assistant.
+// readText reads the events of a text message. The text is the model's, unless an event gives the message a role
+// other than assistant.
 func (d *decoder) readText(t *protocol.Turn) {
 	id := d.ev.messageID.OrDefault(nil)
 	if d.ev.role.IsString() {
@@ -198,7 +197,7 @@ func (d *decoder) knownCall(id json.Value) *protocol.Call {
 	return d.calls[string(id.OrDefault(nil))]
 }
 
-// ensureCall returns the call in this run that an event is about. If the call never started in this run, it
+// ensureCall returns the call in this run that an event is about. If the call never started in this run, ensureCall
 // reports this and opens the call, so that nothing is lost.
 func (d *decoder) ensureCall(t *protocol.Turn, event string) *protocol.Call {
 	if c := d.knownCall(d.ev.callID); c != nil && c.Turn() == t {
@@ -209,8 +208,8 @@ func (d *decoder) ensureCall(t *protocol.Turn, event string) *protocol.Call {
 	return c
 }
 
-// endCall makes a call final. TanStack AI repeats the input in the event. It also adds the result if the
-// server ran the tool.
+// endCall makes a call final. In the event, TanStack AI repeats the input. If the server ran the tool, TanStack AI
+// also adds the result.
 func (d *decoder) endCall(c *protocol.Call) {
 	if whole := d.ev.input; whole.IsPresent() {
 		switch {
@@ -270,8 +269,8 @@ func (d *decoder) reportResult(t *protocol.Turn) {
 	c.Turn().AddResult(c.ID, "", false)
 }
 
-// checkSnapshot compares the calls in a snapshot of all messages with the streamed calls. It reports calls
-// that were not streamed: they are from earlier runs, or from an agent that doesn't stream.
+// checkSnapshot compares the calls in a snapshot of all messages with the streamed calls. It reports calls that were
+// not streamed: they are from earlier runs, or from an agent that doesn't stream.
 func (d *decoder) checkSnapshot(t *protocol.Turn) {
 	others := 0
 	list := d.ev.messages.Scan()

@@ -1,9 +1,9 @@
 // Package aigateway decodes the language-model parts that Vercel's AI Gateway streams to the AI SDK.
 //
-// Wire facts are from vercel/ai (packages/provider/src/language-model, versions 2 to 4, and
-// packages/gateway), and from the output of @ai-sdk/gateway 3.0.232 with ai 6.0.326. A turn is one response.
-// The ids of the parts distinguish calls. The part tool-call makes a call final. The SDK runs the call with the
-// input in this part, even if the deltas were different. Without this part, the SDK doesn't run the call.
+// Wire facts are from vercel/ai (packages/provider/src/language-model, versions 2 to 4, and packages/gateway), and
+// from the output of @ai-sdk/gateway 3.0.232 with ai 6.0.326. A turn is one response. The ids of the parts
+// distinguish calls. The part named tool-call makes a call final. The SDK runs the call with the input in this
+// part, even if the deltas were different. Without this part, the SDK doesn't run the call.
 package aigateway
 
 import (
@@ -80,7 +80,7 @@ func readTools(request []byte) (tools []protocol.Tool) {
 	return tools
 }
 
-// target reads the history in requests. toolscope never writes a history for the AI Gateway.
+// target reads the history in requests. toolscope never writes history for the AI Gateway.
 var target = protocol.Target{Name: "ai-gateway", Title: "AI Gateway", Protocol: "ai-gateway", Decode: readHistory, TakesUnpaired: true}
 
 func readHistory(request []byte) (messages []protocol.Message, err error) {

@@ -15,7 +15,7 @@ type decoder struct {
 	failed   bool
 }
 
-// Frame reads one part, or a complete result.
+// Frame reads one part, or a complete response.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) {
 		d.turn.End()
@@ -127,7 +127,8 @@ func (d *decoder) ensureCall(t *protocol.Turn, part json.Value, key string) *pro
 	return d.calls.Ensure(t, info)
 }
 
-// sealCall reads the complete input, which the SDK runs. The input replaces deltas that differ from it.
+// sealCall reads the complete input, with which the SDK runs the call. This input replaces deltas that differ from
+// it.
 func (d *decoder) sealCall(c *protocol.Call, input json.Value) {
 	differs := !c.Sealed && c.Bytes > 0 && !c.Matches(input)
 	if differs {
@@ -151,8 +152,8 @@ func (d *decoder) reportError(t *protocol.Turn, err json.Value) {
 	d.failed = true
 }
 
-// finishTurn reads the finish reason and the usage. The reason is the SDK's word alone, or the SDK's word and
-// the provider's word.
+// finishTurn reads the finish reason and the usage. The reason is either the SDK's word alone, or an object with the
+// SDK's word and the provider's word.
 func (d *decoder) finishTurn(t *protocol.Turn, part json.Value) {
 	reason := part.Get("finishReason")
 	word, shown := reason.Text(), reason.Text()
@@ -183,7 +184,7 @@ func (d *decoder) finishTurn(t *protocol.Turn, part json.Value) {
 	t.Usage(n)
 }
 
-// Close ends the turn at the end of the stream. If finish is missing, the turn is cut off.
+// Close ends the turn at the end of the stream. If the finish part is missing, the turn is cut off.
 func (d *decoder) Close() {
 	switch {
 	case d.finished:

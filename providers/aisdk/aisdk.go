@@ -2,10 +2,10 @@
 // chat endpoint sends this stream to useChat.
 //
 // Wire facts are from the SDK's public source (ui-message-chunks.ts, process-ui-message-stream.ts,
-// create-ui-message-stream.ts). A turn is one message, from start to finish, with any number of steps that
-// the server ran. Start and finish may be missing, and [DONE] ends the stream. A call's slot is the position
-// of its toolCallId among the ids in the message. The chunk tool-input-available makes a call final, and
-// repeats the input as a value.
+// create-ui-message-stream.ts). A turn is one message, from start to finish, with any number of steps that the
+// server ran. Start and finish may be missing, and [DONE] ends the stream. A call's slot is the position of its
+// toolCallId among the ids in the message. The chunk tool-input-available makes a call final and repeats the input
+// as a JSON value.
 package aisdk
 
 import (
@@ -30,7 +30,7 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// chunkPoints are the types of chunks, with their points in a protocol.SniffScore.
+// chunkPoints maps the types of chunks to their points in a protocol.SniffScore.
 var chunkPoints = map[string]int{
 	"start": protocol.Likely, "finish": protocol.Likely, "abort": protocol.Likely, "message-metadata": protocol.Strong,
 	"start-step": protocol.Strong, "finish-step": protocol.Strong,
@@ -50,7 +50,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		json.Field("toolCallId", &callID), json.Field("url", &url), json.Field("id", &id), json.Field("usage", &usage))
 	name := kind.Text()
 	if strings.HasPrefix(name, "tool-input-") && callID == nil && id != nil || name == "finish" && usage.IsPresent() {
-		return protocol.SniffScore{} // the parts of a language model's stream, which the SDK's gateway sends
+		return protocol.SniffScore{} // this is a part of a language model's stream, which the SDK's gateway sends
 	}
 	switch points := chunkPoints[name]; {
 	case points > 0 && callID.IsString():
@@ -74,7 +74,7 @@ var finishCodes = protocol.FinishCodes{
 	"error": stream.FinishFailed,
 }
 
-// chunk is one chunk of the stream, as sent.
+// chunk is one chunk of the stream as it was sent.
 type chunk struct {
 	shape *json.Shape
 
@@ -138,5 +138,5 @@ var (
 	}
 )
 
-// wireMarks are the marks of the AI SDK's messages.
+// wireMarks describes the AI SDK's messages to code that doesn't decode them.
 var wireMarks = marks.Protocol{PartTypes: []string{"tool-result", "tool-call"}}

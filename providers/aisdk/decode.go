@@ -13,11 +13,11 @@ type decoder struct {
 	*protocol.Out
 	chunk    chunk
 	turn     *protocol.Turn
-	finished bool    // finish arrived: only [DONE] or another start may follow
-	ended    bool    // finish, abort or error arrived: open calls are not a mistake
+	finished bool    // finish has arrived, so only [DONE] or another start may follow
+	ended    bool    // finish, abort or error has arrived, so open calls are not a mistake
 	order    []*call // calls of the message, by slot
 
-	calls     map[string]*call // calls of the exchange, by id: outputs may arrive one message later
+	calls     map[string]*call // calls of the exchange, by id: outputs may arrive in the next message
 	approvals map[string]*call // calls by approvalId
 }
 
@@ -76,7 +76,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// ensureTurn returns the open turn. If the start of the message is missing, it opens a turn.
+// ensureTurn returns the open turn. If the start of the message is missing, ensureTurn opens a turn.
 func (d *decoder) ensureTurn() *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn("")
@@ -89,8 +89,8 @@ func (d *decoder) openTurn(id string) {
 	d.turn = d.Open(stream.Opening{ID: id})
 }
 
-// startMessage begins a message, unless a message is open. Servers that merge streams repeat the start, and
-// clients read only the new id from the repeated start.
+// startMessage begins a message, unless one is open. Servers that merge streams repeat the start, and clients read
+// only the new id from the repeated start.
 func (d *decoder) startMessage() {
 	id := d.chunk.messageID.Text()
 	if d.finished {
@@ -137,7 +137,7 @@ func (d *decoder) abortMessage() {
 	t.Find(responseAborted, "the application stopped the response: %s", cmp.Or(d.chunk.reason.Text(), "no reason given"))
 }
 
-// readMetadata reads the model and the usage from an application's own metadata, under the names in the SDK's
+// readMetadata reads the model and the usage from an application's own metadata, under the names used in the SDK's
 // guides.
 func (d *decoder) readMetadata(t *protocol.Turn) {
 	m := d.chunk.metadata
@@ -168,8 +168,8 @@ func firstCount(a, b json.Value) stream.Count {
 	return protocol.CountOf(b)
 }
 
-// endTurn ends the turn at [DONE], or at the start of the next message. If no finish, abort or error arrived,
-// it checks the calls first.
+// endTurn ends the turn at [DONE], or at the start of the next message. If no finish, abort or error has arrived, it
+// checks the calls first.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && !d.ended {
 		d.checkCalls()
@@ -177,7 +177,7 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-// Close ends the turn at the end of the stream. Unless finish arrived, the turn is cut off.
+// Close ends the turn at the end of the stream. Unless finish has arrived, the turn is cut off.
 func (d *decoder) Close() {
 	switch {
 	case !d.turn.IsOpen():
@@ -194,7 +194,7 @@ func (d *decoder) Close() {
 // call is a call with its approval state.
 type call struct {
 	*protocol.Call
-	denied bool // the denial was reported
+	denied bool // whether the denial was reported
 }
 
 // openCall begins a call in a new slot, even if its id was already used.
@@ -246,8 +246,8 @@ func (d *decoder) rejectCall(t *protocol.Turn) {
 	k.Find(inputRejected, "the SDK doesn't run this call: %s", why)
 }
 
-// setArguments reads the complete input of a call, and returns the call. If the call has no arguments yet, the
-// parameter text becomes the arguments.
+// setArguments reads the complete input of a call and returns the call. If the call has no arguments yet, the string
+// text becomes its arguments.
 func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 	c, k := &d.chunk, d.findCall(t)
 	if k == nil {
@@ -309,13 +309,13 @@ func (d *decoder) reportResult(kind string) {
 	}
 }
 
-// reportOrphan reports a chunk about a call that is not in this exchange. For example, the result of a call
-// that waits for approval comes in the next response.
+// reportOrphan reports a chunk about a call that is not in this exchange. For example, the result of a call that
+// waits for approval comes in the next response.
 func (d *decoder) reportOrphan(message string) {
 	d.ensureTurn().Find(protocol.OrphanResult, "%s", stream.Own(message))
 }
 
-// checkCalls reports the calls that are not final in a message that neither a limit nor an error ended.
+// checkCalls reports the calls that are not final in a message that was not ended by a limit or an error.
 func (d *decoder) checkCalls() {
 	for _, k := range d.order {
 		if !k.Sealed && d.calls[k.ID] == k {

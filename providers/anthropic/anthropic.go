@@ -33,8 +33,8 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// eventTypes are the event types that identify the stream. ping and error are missing, because other
-// protocols use these names, too.
+// eventTypes are the event types that identify the stream. ping and error are missing, because other protocols use
+// these names too.
 var eventTypes = map[string]bool{
 	"message_start": true, "content_block_start": true, "content_block_delta": true,
 	"content_block_stop": true, "message_delta": true, "message_stop": true,
@@ -79,15 +79,14 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// toolBlocks maps each block type that contains a call to the kind of the call and to whether the provider
-// runs it.
+// toolBlocks maps each block type that contains a call to the call's kind and to whether the provider runs the call.
 var toolBlocks = map[string]stream.CallInfo{
 	"tool_use":        {Kind: "function"},
 	"server_tool_use": {Kind: "server", RunByProvider: true},
 	"mcp_tool_use":    {Kind: "mcp", RunByProvider: true},
 }
 
-// event is one event of the stream, as sent.
+// event is one event of the stream as it was sent.
 type event struct {
 	shape *json.Shape
 
@@ -118,7 +117,7 @@ func (ev *event) bindShape() {
 		json.Field("amazon-bedrock-invocationMetrics", &ev.metrics))
 }
 
-// findings lists the findings that only this protocol makes.
+// findings lists the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
 	modelFallback, usageModels, usageCorrected,
 }
@@ -141,8 +140,8 @@ var (
 	}
 )
 
-// maxOutput maps the beginning of a model's name to its maximum number of output tokens. Longer beginnings
-// come first, and the first match counts. The numbers are from models.dev, as of 2026-07-02.
+// maxOutput maps prefixes of model names to maximum numbers of output tokens. Longer prefixes come first, and the
+// first match counts. The numbers are from models.dev, as of 2026-07-02.
 var maxOutput = []struct {
 	model string
 	most  int
@@ -154,14 +153,14 @@ var maxOutput = []struct {
 }
 
 const (
-	ModestTokens  = 8192  // every recent model can write this many tokens
+	ModestTokens  = 8192  // every recent model can write at least this many tokens
 	defaultTokens = 32000 // maximum that maxTokens returns; a request that needs more sets its own limit
 )
 
-// maxTokens returns the limit for a request that sets none, because the protocol requires a limit. The limit
-// is a third of the model's maximum, as in badlogic/pi-mono, but at most defaultTokens. This leaves room for
-// thinking and for a long conversation. A maximum of at most ModestTokens is itself the limit. An unknown
-// model gets ModestTokens.
+// maxTokens returns the limit for a request that sets none, because the protocol requires a limit. The limit is a
+// third of the model's maximum, as in badlogic/pi-mono, but at most defaultTokens. This leaves room for thinking and
+// for a long conversation. A maximum that is not above ModestTokens is itself the limit. An unknown model gets
+// ModestTokens.
 func maxTokens(model string) int {
 	switch most := MaxOutput(model); {
 	case most == 0:
@@ -184,8 +183,8 @@ func MaxOutput(model string) int {
 	return 0
 }
 
-// writeRequest writes a request of the Messages API. It asks the provider to cache the prompt only if the
-// request has a session, because cache writes cost extra and pay off only with further requests.
+// writeRequest writes a request of the Messages API. It asks the provider to cache the prompt only if the request has
+// a session, because cache writes cost extra and pay off only if further requests follow.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	limit := r.MaxTokens
 	if limit <= 0 {
@@ -228,8 +227,8 @@ func objectSchema(schema json.Value) json.Value {
 // server_tool_use blocks.
 var providerTools = []string{"web_search_", "web_fetch_", "code_execution_", "tool_search_tool_", "advisor_"}
 
-// clientTools are prefixes of the types of tools that Anthropic defines and the client runs. They have
-// a name, and a schema that the request doesn't contain.
+// clientTools are prefixes of the types of tools that Anthropic defines and the client runs. Such a tool has a name,
+// but the request doesn't contain its schema.
 var clientTools = []string{"bash_", "text_editor_", "computer_", "memory_"}
 
 // readTools returns the tools that a request declares.
@@ -263,7 +262,7 @@ func hasAnyPrefix(word string, with []string) bool {
 	return false
 }
 
-// wireMarks are the marks of Anthropic Messages. The errors are listed at
+// wireMarks describes Anthropic Messages to code that doesn't decode it. The errors are listed at
 // https://docs.claude.com/en/api/errors.
 var wireMarks = marks.Protocol{
 	Events: []marks.Event{
@@ -287,7 +286,7 @@ var wireMarks = marks.Protocol{
 	MessageKeys: []string{"content"},
 	RequestKeys: []string{"model", "max_tokens", "tools", "system", "temperature", "stream", "tool_choice"},
 	HistoryKeys: []string{"messages"}, ToolKeys: []string{"tools"},
-	Sent: []marks.Sent{{ // a message in a response has a type; a message in the history has none
+	Sent: []marks.Sent{{ // a message in a response has a type, and a message in the history has none
 		List: "messages", When: "role=assistant content.*.type$=tool_use", Take: "content",
 		Body: `{"type":"message",MODEL"role":"assistant","content":MESSAGE}`,
 	}},

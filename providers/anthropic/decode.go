@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// decoder reads one exchange. Between two messages, turn is the turn that ended last.
+// decoder reads one exchange. Between messages, turn is the latest turn, which has ended.
 type decoder struct {
 	*protocol.Out
 	ev            event
@@ -27,7 +27,7 @@ type contentBlock struct {
 	kind   string
 	open   bool
 	signed bool  // reasoning with a signature
-	text   bool  // reasoning text has arrived in deltas
+	text   bool  // whether reasoning text has arrived in deltas
 	call   int32 // slot of the block's call, which may have begun in an earlier block
 }
 
@@ -40,8 +40,8 @@ var deltaKinds = map[string][]string{
 // deltaBlocks are the kinds of blocks in deltaKinds.
 var deltaBlocks = map[string]bool{"text": true, "thinking": true, "tool_use": true, "server_tool_use": true, "mcp_tool_use": true}
 
-// startSlot is the slot of the first complete block in message_start. It is high because the later blocks of
-// the stream count from 0.
+// startSlot is the slot of the first complete block in message_start. It is high because the stream's later blocks
+// count from 0.
 const startSlot = 1 << 20
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -53,7 +53,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 // Frame reads one event. The event type is in the body. If the body has no type, the name of the server-sent
 // event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // not part of this protocol, but gateways add it
+	if protocol.IsDone(f.Data) { // this marker is not part of the protocol, but gateways add it
 		d.endTurn()
 		return nil
 	}
@@ -96,11 +96,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close ends the stream. If the turn is still open, it is cut off, because message_stop is missing.
+// Close ends the stream. A turn that is still open is cut off, because message_stop is missing.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
-// endTurn ends the turn if it is open. If its stop reason is neither a limit nor a refusal, endTurn reports
-// the calls whose blocks have not ended.
+// endTurn ends the turn if it is open. It then reports the calls whose blocks have not ended, unless the stop reason
+// is a limit or a refusal.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && d.done {
 		for _, c := range d.turn.OpenCalls() {
@@ -124,7 +124,7 @@ func (d *decoder) openTurn(message json.Value) *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. An event before message_start opens a turn.
+// ensureTurn returns the open turn. If an event arrives before message_start, it opens a turn.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil).Find(stream.ProtocolViolation, "%s arrived without a message_start: clients that wait for message_start fail", stream.OwnFact(event))
@@ -150,8 +150,8 @@ func (d *decoder) readMessageObject(t *protocol.Turn, message json.Value, slot i
 	d.reportFinish(t, message.Get("stop_reason"), message.Get("stop_details"))
 }
 
-// readCompleteBlock reads a complete block. Such a block is in a body that was not streamed, or in
-// message_start with programmatic tool calling.
+// readCompleteBlock reads a complete block. Such a block is in a body that was not streamed or, with programmatic
+// tool calling, in message_start.
 func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Value) {
 	kind := block.Get("type").Text()
 	if c := openCall(t, slot, kind, block); c != nil {
@@ -191,7 +191,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 	readOtherBlock(d.Out, t, slot, kind, start)
 }
 
-// checkIndex counts a new block, and reports it if its index isn't the next one after the earlier blocks.
+// checkIndex counts a new block, and reports it if its index doesn't follow those of the earlier blocks.
 func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
 	if _, known := d.blocks[slot]; known {
 		return
@@ -202,9 +202,9 @@ func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
 	d.started++
 }
 
-// continueCall assigns a block to the latest call if the block continues that call, and reports whether it
-// does. Such a block has the id of the call. It has no name, or it has the call's name and the arguments so
-// far don't end with a brace.
+// continueCall assigns a block to the latest call if the block continues that call, and reports whether it does. Such
+// a block has the id of the call. It has either no name, or the call's name while the arguments so far don't end with
+// a brace.
 func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start json.Value) bool {
 	before, isOpen := t.Latest(), toolBlocks[kind].Kind != ""
 	name := start.Get("name").Text()
@@ -220,7 +220,7 @@ func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start 
 	return true
 }
 
-// reportNoInput reports that the block of a call has no input field, unless the provider runs the call.
+// reportNoInput reports a call whose block has no input field, unless the provider runs the call.
 func reportNoInput(c *protocol.Call) {
 	if !c.RunByProvider {
 		c.Once(protocol.ArgsMissing.WithSeverity(stream.Warn), "the block has no input field, which the protocol requires: Claude Code fails without the field")
@@ -327,8 +327,8 @@ func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value)
 	t.Find(stream.ProviderError, "refused: %s", why)
 }
 
-// tokenCounts are the token counts as the protocol sends them. input, read and write don't overlap. hour is
-// part of write, and thinking is part of output.
+// tokenCounts are the token counts as the protocol sends them. The counts input, read and write don't overlap, but
+// hour is part of write, and thinking is part of output.
 type tokenCounts struct {
 	input, read, write, hour, output, thinking, searches stream.Count
 
@@ -336,8 +336,8 @@ type tokenCounts struct {
 	doubts []string // reasons why the price is only approximate
 }
 
-// reportUsage updates the usage with the counts in u and reports it. If a field is missing or null, its last
-// value stays, because gateways omit fields in message_delta.
+// reportUsage updates the usage with the counts in u and reports it. A field that is missing or null keeps its last
+// value, because gateways omit fields in message_delta.
 func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	if u.Kind() != '{' {
 		return
@@ -364,7 +364,7 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	}
 }
 
-// fillUsage fills in Bedrock's own counts where the message reported none.
+// fillUsage adds Bedrock's own counts where the message reported none.
 func (d *decoder) fillUsage(metrics json.Value) {
 	if !d.turn.IsOpen() || metrics.Kind() != '{' {
 		return
@@ -404,7 +404,7 @@ func (t *tokenCounts) addDoubt(why string) {
 	}
 }
 
-// readPricing reads the fields that change the price of tokens or add to the price.
+// readPricing reads the fields that affect the price of the tokens or add other costs.
 func (d *decoder) readPricing(u json.Value) {
 	t := &d.usage
 	if tier := u.Get("service_tier").Text(); tier != "" && t.tier != "fast" {
@@ -427,8 +427,8 @@ func (d *decoder) readPricing(u json.Value) {
 	}
 }
 
-// reportModels reports that several models served the turn, e.g. an advisor or a model that took over. The
-// totals don't show the tokens of each model.
+// reportModels reports that several models served the turn, e.g. an advisor or a model that took over. The totals
+// don't show each model's tokens.
 func (d *decoder) reportModels(turn *protocol.Turn, list json.Value) {
 	models := []string{}
 	add := func(m string) {

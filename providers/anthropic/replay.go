@@ -7,10 +7,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how Anthropic accepts history. The rules and refusals are those of the Messages API.
-// Their sources are its documentation, its own error messages, and the issue trackers of its SDKs
-// (anthropics/claude-code#6696 and #1237, anthropics/anthropic-sdk-typescript#648). Clients cut ids to 64
-// characters.
+// target describes how Anthropic accepts history, by the rules and error messages of the Messages API. Their sources
+// are its documentation, its own error messages, and the issue trackers of its SDKs (anthropics/claude-code#6696 and
+// #1237, anthropics/anthropic-sdk-typescript#648). Clients cut ids to 64 characters.
 var target = protocol.Target{
 	Name: "anthropic", Title: "Anthropic Messages", Protocol: "anthropic",
 	Form:      protocol.ObjectForm,
@@ -27,7 +26,7 @@ var target = protocol.Target{
 		LoneCall:    "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: {id}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
 		NoReasoning: "messages.N.content.M.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block (preceeding the lastmost set of `tool_use` and `tool_result` blocks).",
 		LoneResult:  "messages.N.content.M: unexpected `tool_use_id` found in `tool_result` blocks: {id}. Each `tool_result` block must have a corresponding `tool_use` block in the previous message.",
-		// Several code bases quote this text of the API, e.g. langchain-ai and cline.
+		// Several code bases quote this error message, e.g. those of langchain-ai and cline.
 		SecondResult:   "messages.N.content.M: each tool_use must have a single result. Found multiple `tool_result` blocks with id: {id}",
 		LateResult:     "messages.N: `tool_use` ids were found without `tool_result` blocks immediately after: {id}. Each `tool_use` block must have a corresponding `tool_result` block in the next message.",
 		OtherReasoning: "messages.N.content.M: `thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified. These blocks must remain as they were in the original response.",
@@ -43,10 +42,9 @@ var target = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// encodeHistory writes messages. It omits leading system messages, because the request has another place
-// for them, unless they were read from the messages of a request. A later system message stays among the
-// messages, because newer models accept it ("Mid-conversation system messages" at
-// platform.claude.com/docs).
+// encodeHistory writes messages. It omits leading system messages, because a request has a separate field for them,
+// unless they were read from a request's messages. A later system message stays among the messages, because newer
+// models accept it ("Mid-conversation system messages" at platform.claude.com/docs).
 func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	leading := true
 	for i := range messages {
@@ -117,7 +115,7 @@ func writeCall(w *json.Writer, p *protocol.Part) {
 	w.Close('}')
 }
 
-// callerType is the caller type of a call made by code in the code execution tool.
+// callerType is the caller type of a call that was made by code in the code execution tool.
 const callerType = "code_execution_20250825"
 
 // decodeHistory reads the history of a request. The system prompt is the first message.
@@ -148,7 +146,7 @@ func readMessage(v json.Value) protocol.Message {
 	return m
 }
 
-// readBlocks reads the parts of a content: a string, or a list of blocks.
+// readBlocks reads the parts of a content field: a string, or a list of blocks.
 func readBlocks(content json.Value) (parts []protocol.Part) {
 	if content.HasText() {
 		return []protocol.Part{{Kind: protocol.TextPart, Text: content.Unquoted()}}
@@ -196,8 +194,8 @@ func readCall(kind string, v json.Value) protocol.Part {
 	return p
 }
 
-// readResult reads the result of a tool. If the provider ran the tool and it failed, the content is an
-// error instead of a result.
+// readResult reads the result of a tool. If the provider ran the tool and the tool failed, the content is an error
+// instead of a result.
 func readResult(kind string, v json.Value) protocol.Part {
 	content := v.Get("content")
 	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}

@@ -7,7 +7,7 @@ import (
 	"toolscope/providers/protocol/historytest"
 )
 
-// histories are requests of clients and the expected history of each.
+// histories are requests from clients, with the history that each contains.
 var histories = []struct{ what, request, want string }{
 	{"thinking, a call and its result", `{"model":"m","messages":[
 		{"role":"user","content":"Weather?"},
@@ -100,8 +100,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestSystem checks that the system prompt of another protocol's history is not among the messages, and
-// that later system messages are.
+// TestSystem checks that a system prompt from another protocol's history is not among the messages, but later system
+// messages are.
 func TestSystem(t *testing.T) {
 	text := func(role protocol.Role, text string) protocol.Message {
 		return protocol.Message{Role: role, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}

@@ -42,7 +42,7 @@ func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 		w.Add(s.Text, `{"type":%s,"value":[1,null]}`, protocol.Quote(s.Text))
 	case protocol.FailStep:
 		w.Add("error", `{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}`)
-	case protocol.EndStep: // at the token limit, the last block has no stop
+	case protocol.EndStep: // at the token limit, the last block has no stop event
 		w.Add("message_delta", `{"type":"message_delta","delta":{"stop_reason":"%s","stop_sequence":null},"usage":{"output_tokens":20}}`, spokenReasons[s.Text])
 		w.Add("message_stop", `{"type":"message_stop"}`)
 	}

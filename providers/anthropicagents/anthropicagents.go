@@ -1,8 +1,8 @@
 // Package anthropicagents decodes the event stream of a session of Claude's managed agents.
 //
-// Wire facts are from the documentation of managed agents at platform.claude.com; the service was not
-// queried. A turn is the agent's work until the agent is idle. Calls arrive complete. The server runs its own
-// tools and the tools of MCP servers. The client runs custom tools.
+// Wire facts are from the documentation of managed agents at platform.claude.com; the service was not queried. A
+// turn is the agent's work until the agent is idle. Calls arrive complete. The server runs its own tools and those
+// of MCP servers, and the client runs custom tools.
 package anthropicagents
 
 import (
@@ -149,5 +149,5 @@ func (d *decoder) endWork(reason json.Value) {
 	d.turn.End()
 }
 
-// Close cuts off a turn if the agent is not idle.
+// Close cuts off the turn if the agent is not idle.
 func (d *decoder) Close() { d.turn.Cut("the stream ended before the agent was idle") }

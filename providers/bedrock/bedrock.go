@@ -1,13 +1,13 @@
-// Package bedrock decodes AWS Bedrock's Converse and ConverseStream. It reads the events of the binary
-// stream, with their names in the message's headers; the same events as SDKs print them, each a JSON object
+// Package bedrock decodes AWS Bedrock's Converse and ConverseStream. It reads three forms: the events of the
+// binary stream, with their names in the message's headers; the same events as SDKs print them, each a JSON object
 // with the name as its key; and complete bodies.
 //
 // The slot of a call is its contentBlockIndex. contentBlockStop makes the arguments final. The response ends
 // with messageStop, but a metadata event with the usage normally follows, so the turn stays open for that
 // event. InvokeModel sends the model's own protocol inside an envelope, which this package doesn't read.
 //
-// Wire facts are from AWS's published service model of bedrock-runtime (ConverseStreamOutput,
-// ConverseResponse, TokenUsage) as in botocore.
+// Wire facts are from AWS's published service model of bedrock-runtime (ConverseStreamOutput, ConverseResponse,
+// TokenUsage) as contained in botocore.
 package bedrock
 
 import (
@@ -67,8 +67,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// eventAndFields returns the name and the fields of an event. It finds the name in the same way as
-// event.name. The fields are nil if the data is not a JSON object.
+// eventAndFields returns the name and the fields of an event. It finds the name in the same way as event.name does.
+// If the data is not a JSON object, the fields are nil.
 func eventAndFields(e protocol.SniffInput) (name string, event json.Value) {
 	name, event = string(e.Event), e.Data
 	s := json.Scan(e.Data)
@@ -83,8 +83,7 @@ func eventAndFields(e protocol.SniffInput) (name string, event json.Value) {
 	return name, event
 }
 
-// isMetadata reports whether an event is Bedrock's metadata event. Other protocols also have fields with this
-// name.
+// isMetadata reports whether an event is Bedrock's metadata event. Other protocols also have a field named metadata.
 func isMetadata(e protocol.SniffInput, event json.Value) bool {
 	named := string(e.Event) == "metadata" || event.Get("metrics").Kind() == '{'
 	return named && protocol.CountOf(event.Get("usage").Get("inputTokens")).Reported
@@ -94,8 +93,8 @@ func isEventStream(contentType []string) bool {
 	return len(contentType) > 0 && strings.HasPrefix(contentType[0], "application/vnd.amazon.eventstream")
 }
 
-// pathParts splits /model/{id}/{operation}. An id may be an ARN, which may contain slashes once it is decoded.
-// Both results are "" for any other path.
+// pathParts returns the id and the operation of a path /model/{id}/{operation}. An id may be an ARN, which may
+// contain slashes once it is decoded. For any other path, both results are "".
 func pathParts(path string) (id, operation string) {
 	_, rest, ok := strings.Cut(path, "/model/")
 	slash := strings.LastIndexByte(rest, '/')
@@ -109,7 +108,7 @@ func pathParts(path string) (id, operation string) {
 	return "", ""
 }
 
-// readModel returns the model in the path. The response doesn't contain the model.
+// readModel returns the model in the request's path, because the response doesn't contain the model.
 func readModel(path string, _ []byte) string {
 	id, _ := pathParts(path)
 	if plain, err := url.PathUnescape(id); err == nil {
@@ -140,8 +139,8 @@ func readTools(request []byte) (tools []protocol.Tool) {
 	return tools
 }
 
-// endings are the stop reasons. The calls in malformed output, or in a response that a guardrail stopped,
-// must not be run.
+// endings are the stop reasons. The calls in malformed output, or in a response that a guardrail stopped, must not be
+// run.
 var endings = protocol.FinishReasons{
 	What: "stop reason", Calls: "tool_use", Done: "end_turn",
 	Codes: map[string]stream.Code{
@@ -152,7 +151,7 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// event is one event of the stream or a complete body, as sent.
+// event is one event of the stream or a complete body, as it was sent.
 type event struct {
 	shape *json.Shape
 
@@ -160,7 +159,7 @@ type event struct {
 	output, message, errType                     json.Value
 
 	delta  delta
-	inside []json.Value // for each of eventNames: the object under the event's name, or nil
+	inside []json.Value // for each of eventNames, the object under the event's name, or nil
 }
 
 // delta is a union: exactly one of its fields is present.
@@ -169,7 +168,7 @@ type delta struct {
 	other                           json.Value // name of an unknown field
 
 	input                         json.Value // field of toolUse
-	thinking, signature, redacted json.Value // fields of reasoning: calls have no signature
+	thinking, signature, redacted json.Value // fields of reasoning; calls have no signature
 }
 
 // bindShape binds the fields of ev to its shape.
@@ -203,7 +202,7 @@ func (ev *event) bindShape() {
 	ev.shape = json.ShapeOf(all...)
 }
 
-// name returns the name of the event. It is the key of the object with the event's fields, or the name in the
+// name returns the name of the event: the key of the object that contains the event's fields, or the name in the
 // framing.
 func (ev *event) name(framed []byte) string {
 	for i, name := range eventNames {
@@ -239,7 +238,7 @@ func writeTool(w *json.Writer, t *protocol.Tool) {
 	w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
 }
 
-// wireMarks are the marks of Bedrock. Clients recognise an error by its header:
+// wireMarks describes Bedrock's protocol to code that doesn't decode it. Clients recognise an error by its header:
 // https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html#API_runtime_ConverseStream_Errors
 var wireMarks = marks.Protocol{
 	RequestKeys: []string{"inferenceConfig", "toolConfig"},

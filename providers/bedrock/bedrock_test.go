@@ -18,9 +18,9 @@ func TestSniff(t *testing.T) {
 		{"messageStart", `{"role":"assistant"}`, "", protocol.Sure},
 		{"", `{"contentBlockDelta":{"contentBlockIndex":0,"delta":{"text":"a"}}}`, "", protocol.Sure},
 		{"", `{"metadata":{"usage":{"inputTokens":1},"metrics":{"latencyMs":9}}}`, "", protocol.Sure},
-		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", 0}, // other protocols have a field of this name
+		{"", `{"metadata":{"usage":{"inputTokens":1}}}`, "", 0}, // other protocols have a field with this name
 		{"metadata", `{"usage":{"inputTokens":1}}`, "", protocol.Sure},
-		{"metadata", `{"run_id":"1"}`, "", 0}, // LangGraph has an event of this name
+		{"metadata", `{"run_id":"1"}`, "", 0}, // LangGraph has an event with this name
 		{"", `{"metadata":{"usage":7}}`, "", 0},
 		{"", `{"output":{"message":{}},"stopReason":"end_turn"}`, "", protocol.Sure},
 		{"", `{"output":{"message":{}}}`, "", 0},
@@ -79,7 +79,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestErrorBody checks that an error instead of a response is not recognised from its body, which has only a
+// TestErrorBody checks that a body that contains an error isn't recognised as Bedrock's, because it has only a
 // message.
 func TestErrorBody(t *testing.T) {
 	for _, body := range []string{

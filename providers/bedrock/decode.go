@@ -12,7 +12,7 @@ type decoder struct {
 	ev      event
 	turn    *protocol.Turn
 	stopped bool // messageStop has come
-	done    bool // there is a stop reason, and it is neither a limit nor a refusal
+	done    bool // whether there is a stop reason that is neither a limit nor a refusal
 	counted bool // metadata has come
 }
 
@@ -34,7 +34,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.Int32())
 	case "contentBlockDelta":
 		d.readDelta(d.ensureTurn("contentBlockDelta"), d.ev.index.Int32())
-	case "contentBlockStop": // a stop without a start is normal for text blocks
+	case "contentBlockStop": // for text blocks, a stop without a start is normal
 		if c := d.ensureTurn("contentBlockStop").FindCall(d.ev.index.Int32()); c != nil && !c.Sealed {
 			c.Seal()
 		}
@@ -109,7 +109,7 @@ func (d *decoder) openTurn() *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. An event before messageStart opens a turn.
+// ensureTurn returns the open turn. If an event arrives before messageStart, it opens a turn.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn().Find(stream.ProtocolViolation, "%s arrived before messageStart", stream.OwnFact(event))
@@ -125,7 +125,7 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32) {
 			use := s.Value()
 			c := openCall(t, slot, use)
 			if input := use.Get("input"); input.IsPresent() && !input.Empty() && !input.EmptyObject() {
-				appendArguments(c, input) // the protocol sends no input here; if a gateway does, nothing is lost
+				appendArguments(c, input) // the protocol sends no input here, but a gateway might
 			}
 		case "toolResult":
 			reportResult(t, s.Value())
@@ -164,7 +164,7 @@ func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	}
 }
 
-// appendArguments appends a delta of a call's arguments. By the protocol, a delta is a string.
+// appendArguments appends a delta of a call's arguments. According to the protocol, a delta is a string.
 func appendArguments(c *protocol.Call, fragment json.Value) {
 	if !fragment.IsString() {
 		c.Once(protocol.ArgsObject,
@@ -173,8 +173,8 @@ func appendArguments(c *protocol.Call, fragment json.Value) {
 	c.Args(fragment)
 }
 
-// appendReasoning appends reasoning, its signature, and reasoning that only the provider can read, as far as
-// they are present.
+// appendReasoning appends those of the following that are present: reasoning, its signature, and reasoning that only
+// the provider can read.
 func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted json.Value) {
 	t.AppendReasoning(block, text)
 	t.AddSignature(block, signature)
@@ -184,7 +184,7 @@ func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted js
 // stopMessage reads the stop reason. The turn stays open for the metadata, unless the metadata came first.
 func (d *decoder) stopMessage() {
 	if !d.turn.IsOpen() && d.stopped {
-		d.Heartbeat() // the event came twice
+		d.Heartbeat() // the event is a repetition
 		return
 	}
 	d.done = reportFinish(d.ensureTurn("messageStop"), d.ev.stopReason) == stream.FinishDone
@@ -193,7 +193,7 @@ func (d *decoder) stopMessage() {
 	}
 }
 
-// readMetadata reads the usage. The metadata event is normally the last event, and may come twice.
+// readMetadata reads the usage. The metadata event is normally the last event, and may arrive twice.
 func (d *decoder) readMetadata() {
 	if !d.stopped {
 		d.ensureTurn("metadata")
@@ -217,7 +217,7 @@ func reportFinish(t *protocol.Turn, stopReason json.Value) (code stream.Code) {
 	return code
 }
 
-// refusals are the messages for stop reasons that refuse the response.
+// refusals are the messages for stop reasons that mean a refusal.
 var refusals = map[string]string{
 	"guardrail_intervened":   "a guardrail stopped the response",
 	"content_filtered":       "the content filter stopped the response",
@@ -239,8 +239,7 @@ func (d *decoder) readResponse() {
 	t.End()
 }
 
-// readCompleteBlock reads a content block in a body. The block is a union: the name of its only field is its
-// kind.
+// readCompleteBlock reads a content block in a body. The block is a union: the name of its only field is its kind.
 func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Value) {
 	s := block.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -267,7 +266,7 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Val
 	}
 }
 
-// readCompleteCall reads a call whose input is an object. It keeps the exact bytes of the object.
+// readCompleteCall reads a call whose input is an object, and keeps the object's exact bytes.
 func readCompleteCall(t *protocol.Turn, slot int32, use json.Value) {
 	c := openCall(t, slot, use)
 	if input := use.Get("input"); input.IsPresent() {

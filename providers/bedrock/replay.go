@@ -7,11 +7,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how Bedrock's Converse accepts history. The rules are from AWS's service model
-// (ToolUseBlock in botocore's bedrock-runtime). Refusals are its error messages:
-// strands-agents/harness-sdk#1435, genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023,
-// double16/Cyber-AutoAgent-ng#27, NousResearch/hermes-agent#90008. Rules of single models are not part of the
-// protocol. For example, only some models accept signed reasoning, and Mistral's models require other ids.
+// target describes how Bedrock's Converse accepts history. The rules are from AWS's service model (ToolUseBlock in
+// botocore's bedrock-runtime). The refusals are error messages that were reported in strands-agents/harness-sdk#1435,
+// genkit-ai/aws-bedrock-js-plugin#664, vercel/ai#19023, double16/Cyber-AutoAgent-ng#27 and
+// NousResearch/hermes-agent#90008. Rules of single models are not part of the protocol. For example, only some models
+// accept signed reasoning, and Mistral's models require other ids.
 var target = protocol.Target{
 	Name: "bedrock", Title: "Bedrock Converse", Protocol: "bedrock",
 	Form:      protocol.ObjectForm,
@@ -36,15 +36,15 @@ var target = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// encodeHistory writes messages. It joins consecutive messages of the same role if they have no Raw, because
-// user and assistant must alternate. The system prompt has a separate place in the request.
+// encodeHistory writes messages. It joins consecutive messages of the same role if they have no Raw, because the
+// roles user and assistant must alternate. The system prompt has a separate place in the request.
 func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	for i := 0; i < len(messages); i++ {
 		m := messages[i]
 		if m.Role == protocol.System {
 			continue
 		}
-		m.Parts = slices.Clip(m.Parts) // appending copies, so the caller's array doesn't change
+		m.Parts = slices.Clip(m.Parts) // appending makes a copy, so the caller's array doesn't change
 		for m.Raw == nil && i+1 < len(messages) && messages[i+1].Role == m.Role && messages[i+1].Raw == nil {
 			i++
 			m.Parts = append(m.Parts, messages[i].Parts...)
@@ -133,7 +133,7 @@ func readBlock(v json.Value) protocol.Part {
 		switch string(s.Key()) {
 		case "text":
 			p.Kind, p.Text = protocol.TextPart, s.Value().Unquoted()
-		case "citationsContent": // text with its sources
+		case "citationsContent": // text together with its sources
 			p.Kind = protocol.TextPart
 			p.Text, _ = protocol.ResultText(s.Value().Get("content"))
 		case "reasoningContent":
@@ -165,8 +165,8 @@ func readCall(p *protocol.Part, use json.Value) {
 	p.SetArgs(use.Get("input"))
 }
 
-// readResult reads a result. JSON in the result is kept as exact text. Only results of tools that the
-// provider runs have a type.
+// readResult reads a result. JSON in the result is kept as the exact text. Only results of tools that the provider
+// runs have a type.
 func readResult(p *protocol.Part, result json.Value) {
 	p.Kind, p.ID = protocol.ResultPart, result.Get("toolUseId").Text()
 	p.Failed = result.Get("status").Is("error")

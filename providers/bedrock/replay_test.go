@@ -7,7 +7,7 @@ import (
 	"toolscope/providers/protocol/historytest"
 )
 
-// histories are requests of clients, with the messages that are read from them.
+// histories are requests from clients, with the messages that are read from each.
 var histories = []struct{ what, request, want string }{
 	{"reasoning, calls and results", `{"messages":[
 		{"role":"user","content":[{"text":"Weather?"},{"cachePoint":{"type":"default"}}]},
@@ -60,8 +60,8 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestTurns checks that results that were separate messages in another protocol become one message, and that
-// two messages that were read stay separate.
+// TestTurns checks that separate results in another protocol's messages become one message, and that two messages
+// that were read as separate stay separate.
 func TestTurns(t *testing.T) {
 	result := func(id string) protocol.Message {
 		return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.ResultPart, ID: id, Text: []byte("4 C")}}}

@@ -18,8 +18,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Protocol returns the protocol of Claude Code's stream-json. The parameter inner is the protocol of its
-// model.
+// Protocol returns the protocol of Claude Code's stream-json. The parameter inner is the model's own protocol.
 func Protocol(inner protocol.Protocol) protocol.Protocol {
 	return protocol.Protocol{
 		Name:          "claude-code",
@@ -53,7 +52,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		return protocol.SniffScore{}
 	}
 	ofSession := session.IsString() || parent != nil
-	own := uuid.IsString() || parent != nil // other agents have lines with the same names
+	own := uuid.IsString() || parent != nil // other agents have lines with the same type names
 	switch kind := named.Text(); kind {
 	case "stream_event":
 		if event.Kind() == '{' {
@@ -77,7 +76,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// wireMarks are the marks of Claude Code's messages.
+// wireMarks describes Claude Code's messages to code that doesn't decode them.
 var wireMarks = marks.Protocol{PartKeys: []string{"toolUseResult"}}
 
 // isAnthropic reports whether a message is in Anthropic's protocol, or contains results of its tools.

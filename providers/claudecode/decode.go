@@ -17,10 +17,10 @@ type decoder struct {
 	agents   []*agent // in the order in which they began
 	byParent map[string]*agent
 	calls    map[string]*protocol.Call // calls of all agents, by id
-	streamed map[string]bool           // ids of messages that arrived as events
+	streamed map[string]bool           // ids of messages that arrived as stream events
 	failed   *protocol.Turn            // the latest turn whose error was reported
-	model    string                    // model in the line that starts the session
-	begun    bool                      // lines arrived after the last result
+	model    string                    // model named in the line that starts the session
+	begun    bool                      // whether lines have arrived after the last result
 }
 
 // Frame reads one line.
@@ -61,8 +61,8 @@ func (d *decoder) reportUnknown() {
 	d.Unknown(name)
 }
 
-// ensureAgent returns the agent that the call with the id parent started. If the id is missing, ensureAgent
-// returns the main agent. It adds an agent that is new.
+// ensureAgent returns the agent that was started by the call with the id parent. If the id is missing, it returns the
+// main agent. It adds the agent if it is new.
 func (d *decoder) ensureAgent(parent json.Value) *agent {
 	l := d.byParent[string(parent.OrDefault(nil))]
 	if l == nil {
@@ -124,7 +124,7 @@ func compareArguments(c *protocol.Call, input json.Value) {
 		"Claude Code runs the call with arguments that differ from the model's; toolscope shows the model's arguments: %s", protocol.Clip(input))
 }
 
-// textOf returns the text in a message's content: the string, or the texts of the blocks on separate lines.
+// textOf returns the text in a message's content: the string, or the texts of its blocks on separate lines.
 func textOf(content json.Value) string {
 	if content.IsString() {
 		return content.Text()
@@ -171,8 +171,8 @@ func (d *decoder) reportError(t *protocol.Turn, id, message string) {
 	}
 }
 
-// Close cuts off the open turns, because no result line came. If no turn is open, it reports lines that ended between
-// two messages or before the first one.
+// Close cuts off the open turns, because no result line has arrived. If no turn is open, it reports lines that ended
+// between two messages or before the first one.
 func (d *decoder) Close() {
 	open := d.closeAgents()
 	switch {
@@ -197,7 +197,7 @@ func (d *decoder) closeAgents() (open bool) {
 	return open
 }
 
-// line is one line, as sent.
+// line is one line as it was sent.
 type line struct {
 	shape *json.Shape
 
@@ -226,8 +226,8 @@ func (l *line) bindShape() {
 		json.Field("permission_denials", &l.denials))
 }
 
-// endRequest ends a request. Another request may follow. The usage in the result line is the sum over all
-// turns, which have already reported their own usage.
+// endRequest ends a request. Another request may follow. The usage in the result line is the sum over all turns,
+// which have already reported their own usage.
 func (d *decoder) endRequest() {
 	for _, l := range d.agents {
 		l.endMessage()
@@ -251,15 +251,14 @@ func (d *decoder) endRequest() {
 	}
 }
 
-// reportFailedResult reports that a request ended with an error, unless an error of its turn was already
-// reported.
+// reportFailedResult reports that a request ended with an error, unless its turn has already reported one.
 func (d *decoder) reportFailedResult(subtype string) {
 	t := cmp.Or(d.Current(), d.Last())
 	if t == nil {
 		t = d.Open(stream.Opening{Model: d.model})
 		defer t.End()
 	}
-	if subtype == "success" { // the word means only that the session itself ended
+	if subtype == "success" { // this code means only that the session itself ended
 		subtype = ""
 	}
 	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended with an error"))

@@ -16,16 +16,16 @@ type agent struct {
 	out     *protocol.Out
 	decoder protocol.Decoder
 
-	// The state of a message that was not streamed. Its complete blocks arrive in assistant lines.
+	// State of a message that was not streamed. Its complete blocks arrive in assistant lines.
 	unstreamed bool
 	message    string       // id of the message
 	next       int          // index of the next block
-	partial    bool         // the usage is from the beginning of the message
+	partial    bool         // whether the usage is from the beginning of the message
 	ending     stream.Frame // the message_delta with its stop reason and usage so far
 }
 
-// extraBlock is added to the index of a block that is added to a streamed message because only an assistant
-// line contains the block.
+// extraBlock is added to the index of a block that only an assistant line contains, when the block is added to a
+// streamed message.
 const extraBlock = 1 << 21
 
 func newAgent(d *decoder, parent string) *agent {
@@ -38,7 +38,7 @@ func newAgent(d *decoder, parent string) *agent {
 // reset prepares the agent for another request.
 func (l *agent) reset() { l.decoder, l.unstreamed = l.of.inner(l.out), false }
 
-// editEvent adds the facts of the agent to an event of the inner decoder. It also keeps calls and errors.
+// editEvent adds what is known about the agent to an event of the inner decoder. It also records calls and errors.
 func (l *agent) editEvent(e stream.Event) stream.Event {
 	switch e.Kind {
 	case stream.TurnOpen:
@@ -98,9 +98,9 @@ func feedBlock(to protocol.Decoder, index int, block json.Value) {
 	feedFrame(to, newEvent("content_block_stop", at))
 }
 
-// argsOf returns arguments that the start of a block can't contain, as a JSON string. At the start of a
-// block, an empty input is a placeholder, and an input that is not JSON is wrapped. argsOf returns nil for
-// all other arguments.
+// argsOf returns, as a JSON string, arguments that can't be sent in the start of a block. There, an empty input would
+// count as a placeholder, and Claude Code wraps an input that isn't JSON. For all other arguments, argsOf returns
+// nil.
 func argsOf(input json.Value) []byte {
 	if raw := unparsedArguments(input); raw != nil {
 		return raw
@@ -111,8 +111,8 @@ func argsOf(input json.Value) []byte {
 	return nil
 }
 
-// unparsedArguments returns the text of arguments that Claude Code could not parse, as far as Claude Code
-// keeps it. It returns nil if Claude Code parsed the arguments.
+// unparsedArguments returns the text of arguments that Claude Code could not parse, as far as Claude Code kept it. If
+// Claude Code could parse the arguments, the result is nil.
 func unparsedArguments(input json.Value) json.Value {
 	if raw := input.Get("__unparsedToolInput").Get("raw"); raw.IsString() {
 		return raw
@@ -151,7 +151,7 @@ func (l *agent) endMessage() {
 	l.unstreamed = false
 }
 
-// feedFrame passes an event that is not on the wire to a decoder of the inner protocol. This can't fail,
+// feedFrame passes an event that was not sent over the wire to a decoder of the inner protocol. This can't fail,
 // because the event consists of JSON that was already read.
 func feedFrame(to protocol.Decoder, f stream.Frame) { _ = to.Frame(f) }
 

@@ -12,10 +12,10 @@ import (
 // SessionWrapper is the name of the format of session files.
 const SessionWrapper = "claude-code session"
 
-// Session returns the protocol of Claude Code's session files in ~/.claude/projects, which contain messages
-// in the protocol inner. An exchange consists of the entries of one message of the model. An entry of the
-// assistant contains one content block, and all entries of a message contain its id. The fields are from
-// files that Claude Code 2.1.330 wrote. The fields of older versions are from published readers of its logs.
+// Session returns the protocol of Claude Code's session files in ~/.claude/projects, which contain messages in the
+// protocol inner. An exchange consists of the entries of one message of the model. An entry of the assistant contains
+// one content block and the id of its message. The fields are from files that Claude Code 2.1.330 wrote. The fields
+// of older versions are from published programs that read its logs.
 func Session(inner protocol.Protocol) *protocol.Protocol {
 	p := inner
 	p.Title, p.Sniff, p.Request = "Claude Code session", sniffEntry, requestOf
@@ -38,7 +38,7 @@ type session struct {
 	out    *protocol.Out
 	inner  protocol.Decoder
 	blocks int             // content blocks so far
-	held   json.Value      // the latest block, if a limit may have cut it off
+	held   json.Value      // the latest block, if a limit may have cut it off; nil otherwise
 	calls  map[string]bool // ids of calls so far
 	ending *stream.Frame   // the event that ends the message; nil before the message's first entry
 }
@@ -76,7 +76,7 @@ func (d *session) readMessage(message json.Value) {
 	}
 	for block := range content.Elements() {
 		id := block.Get("id").Text()
-		if id == "" || !d.calls[id] { // some entries are in the file twice
+		if id == "" || !d.calls[id] { // some entries appear twice in the file
 			d.addBlock(block, limited)
 		}
 		d.calls[id] = true
@@ -85,8 +85,8 @@ func (d *session) readMessage(message json.Value) {
 	d.ending = &end
 }
 
-// addBlock adds a content block. If a limit ended the message, a last call without arguments was cut off.
-// Claude Code writes {} in place of arguments that it didn't receive.
+// addBlock adds a content block. If a limit ended the message and its last block is a call without arguments, they
+// were cut off: Claude Code writes {} in place of arguments that it didn't receive.
 func (d *session) addBlock(block json.Value, limited bool) {
 	d.endHeld()
 	if limited && block.Get("type").Is("tool_use") && block.Get("input").EmptyObject() {
@@ -97,7 +97,7 @@ func (d *session) addBlock(block json.Value, limited bool) {
 	d.blocks++
 }
 
-// endHeld adds the held block unchanged, because the message continues after the block.
+// endHeld adds the held block unchanged, because the message continues after it.
 func (d *session) endHeld() {
 	if d.held != nil {
 		feedBlock(d.inner, d.blocks-1, d.held)
@@ -105,13 +105,13 @@ func (d *session) endHeld() {
 	d.held = nil
 }
 
-// reportError reports a provider's error that came instead of a message.
+// reportError reports an error that the provider sent instead of a message.
 func (d *session) reportError(err json.Value) {
 	feedFrame(d.inner, newEvent("error", newMember("error", err)))
 	d.ending = nil
 }
 
-// Close ends the message. No entry records the end of a message.
+// Close ends the message, because no entry records the end of a message.
 func (d *session) Close() {
 	if d.held != nil {
 		index := newMember("index", strconv.AppendInt(nil, int64(d.blocks-1), 10))
@@ -124,8 +124,8 @@ func (d *session) Close() {
 	d.inner.Close()
 }
 
-// providerError returns the error that the provider sent, as far as the entry contains it. The error is a
-// value, or is in Claude Code's own message after the status.
+// providerError returns the error that the provider sent, as far as the entry contains it. The error is either a
+// value, or the text after the status in Claude Code's own message.
 func providerError(err json.Value) json.Value {
 	body := err.Get("error")
 	if _, text, ok := strings.Cut(err.Get("message").Text(), " "); body.Kind() != '{' && ok && strings.HasPrefix(text, "{") {
@@ -140,8 +140,8 @@ func providerError(err json.Value) json.Value {
 	return newObject(newMember("message", err.Get("message")))
 }
 
-// requestOf returns the request in the entries. The request consists of the messages and, in newer versions,
-// the fields of the logged request.
+// requestOf returns the request in the entries. The request consists of the messages and, in newer versions, the
+// fields of the logged request.
 func requestOf(entries []byte) []byte {
 	var request, messages json.Writer
 	request.Open('{')
@@ -151,7 +151,7 @@ func requestOf(entries []byte) []byte {
 		}
 	}
 	id := ""
-	var blocks json.Writer // blocks of a model's message, which has several entries
+	var blocks json.Writer // blocks of one of the model's messages, which has several entries
 	endMessage := func() {
 		if list := json.WrapArray(&blocks); list != nil {
 			messages.Raw(newObject(newMember("role", []byte(`"assistant"`)), newMember("content", list)))

@@ -1,10 +1,10 @@
-// Package codexexec decodes the output of codex exec --json: one JSON object per line, about the actions of
-// Codex. The lines don't come from the model's provider. A turn is one task from the user, and has any number
-// of responses. An item is a command, a search or a change that Codex made, with its result. Calls that Codex
-// refused or could not parse are missing.
+// Package codexexec decodes the output of codex exec --json: one JSON object per line, about the actions of Codex.
+// The lines are written by Codex, not by the model's provider. A turn is one task from the user, and has any
+// number of responses. An item is a command, a search or a change that Codex made, with its result. Calls that
+// Codex refused or could not parse are missing.
 //
 // Wire facts are from openai/codex, codex-rs/exec/src/exec_events.rs, and from the output of Codex 0.169.0. A
-// call's slot is its position among the turn's items. The item itself makes the call final.
+// call's slot is its position among the turn's items. A call is final as soon as its item arrives.
 package codexexec
 
 import (
@@ -64,8 +64,8 @@ type itemKind struct {
 	word   string // kind of the call
 	args   string // field with the arguments
 	given  string // field with the result; "" for none
-	server bool   // the provider runs the call
-	json   bool   // the arguments are JSON, not text
+	server bool   // whether the provider runs the call
+	json   bool   // whether the arguments are JSON, not plain text
 }
 
 var itemKinds = map[string]itemKind{
@@ -76,5 +76,5 @@ var itemKinds = map[string]itemKind{
 	"collab_tool_call":  {word: "custom", args: "prompt"},
 }
 
-// itemNames are the fields that contain the name of a call, if the name is not the kind of the item.
+// itemNames are the fields that contain the name of a call, for items whose kind is not that name.
 var itemNames = map[string]string{"mcp_tool_call": "tool", "collab_tool_call": "tool"}

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestErrorLines checks that error lines are reported for the turn that they are about. A single error line
-// might belong to another protocol, so no fixture has one.
+// TestErrorLines checks that error lines are reported for the turn that they are about. No fixture has such a line,
+// because a single error line might belong to another protocol.
 func TestErrorLines(t *testing.T) {
 	var said []string
 	d := Protocol().New(protocol.NewOut(func(e stream.Event) {

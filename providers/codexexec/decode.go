@@ -6,7 +6,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// line is one line, as sent.
+// line is one line as it was sent.
 type line struct {
 	shape                          *json.Shape
 	kind, item, usage, err, words  json.Value
@@ -32,7 +32,7 @@ type decoder struct {
 	line    line
 	turn    *protocol.Turn
 	calls   map[string]*protocol.Call // calls of the turn, by the id of the item
-	notices []string                  // notices that came before the turn
+	notices []string                  // notices that arrived before the turn
 	block   int32                     // number of the reasoning block
 }
 
@@ -59,7 +59,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// Close cuts off a turn that is still open. Notices without a turn get a turn of their own, which is cut off.
+// Close cuts off a turn that is still open. Notices without a turn get a turn of their own, which is also cut off.
 func (d *decoder) Close() {
 	if len(d.notices) > 0 {
 		d.openTurn()
@@ -99,7 +99,7 @@ func (d *decoder) ensureTurn() *protocol.Turn {
 	return d.openTurn()
 }
 
-// reportNotice reports a notice to the user. A notice may precede its turn.
+// reportNotice reports a notice to the user. A notice may arrive before its turn.
 func (d *decoder) reportNotice(words string) {
 	if d.turn.IsOpen() {
 		d.turn.Find(notice, "%s", words)

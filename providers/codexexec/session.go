@@ -11,10 +11,9 @@ import (
 // SessionWrapper is the name of the format of rollout files.
 const SessionWrapper = "codex rollout"
 
-// Session returns the protocol of Codex's rollout files in ~/.codex/sessions, which contain items of the
-// protocol inner, OpenAI's Responses. An exchange consists of the items of one response and the entry with
-// its usage or its error. In older files, an entry is an item. In newer files, the payload of an entry is an
-// item.
+// Session returns the protocol of Codex's rollout files in ~/.codex/sessions, which contain items of the protocol
+// inner, OpenAI's Responses. An exchange consists of the items of one response and the entry with its usage or its
+// error. In older files, each entry is an item itself. In newer files, the item is the payload of the entry.
 func Session(inner protocol.Protocol) *protocol.Protocol {
 	p := inner
 	p.Title, p.Sniff, p.Request = "Codex rollout", sniffEntry, requestOf
@@ -25,7 +24,7 @@ func Session(inner protocol.Protocol) *protocol.Protocol {
 
 func sniffEntry(e protocol.SniffInput) protocol.SniffScore {
 	kind := json.Value(e.Data).Get("type").Text()
-	if kind == "" || kind == "error" || strings.HasPrefix(kind, "response.") { // events of Responses, as in older captures
+	if kind == "" || kind == "error" || strings.HasPrefix(kind, "response.") { // older captures contain events of Responses
 		return protocol.SniffScore{}
 	}
 	return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a rollout"}
@@ -70,7 +69,7 @@ func (d *session) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readItem reads an item of the model. It passes the item to the decoder as two events: the beginning and the
+// readItem reads an item that the model wrote. It passes the item to the decoder as two events: the beginning and the
 // end of the item.
 func (d *session) readItem(item json.Value) {
 	d.feedEvent("response.output_item.added", func(w *json.Writer) {
@@ -81,7 +80,7 @@ func (d *session) readItem(item json.Value) {
 	d.items++
 }
 
-// completeResponse ends the response with its usage. The parameter about contains the response's id or model.
+// completeResponse ends the response with its usage. The object about contains the response's id or model.
 func (d *session) completeResponse(about, usage json.Value) {
 	d.feedEvent("response.completed", func(w *json.Writer) {
 		w.Key("response").Open('{').Member("object", "response").Member("status", "completed")
@@ -94,16 +93,16 @@ func (d *session) completeResponse(about, usage json.Value) {
 	})
 }
 
-// feedEvent passes an event to the decoder, with the fields that write adds. This can't fail, because the
-// event consists of JSON that was already read.
+// feedEvent passes an event to the decoder, with the fields that the function write adds. This can't fail, because
+// the event consists of JSON that was already read.
 func (d *session) feedEvent(kind string, write func(*json.Writer)) {
 	var w json.Writer
 	write(w.Open('{').Member("type", kind))
 	_ = d.Decoder.Frame(stream.Frame{Kind: stream.FrameData, Event: []byte(kind), Data: w.Close('}').Text})
 }
 
-// writeFields writes the named fields of an object that have a value. A name may be followed by a colon and
-// the key under which the field is written.
+// writeFields writes the named fields of an object, if they have a value. A name may be followed by a colon and the
+// key under which the field is written.
 func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 	for _, name := range names {
 		name, as, renamed := strings.Cut(name, ":")

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// bomb compresses random bytes followed by zeros. noise and zeros are their sizes in megabytes.
+// bomb compresses random bytes followed by zeros. Their sizes, in megabytes, are noise and zeros.
 func bomb(t testing.TB, noise, zeros int, open func(io.Writer) io.WriteCloser) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -34,7 +34,7 @@ func bomb(t testing.TB, noise, zeros int, open func(io.Writer) io.WriteCloser) [
 	return b.Bytes()
 }
 
-// unpacked writes wire in pieces of the given size. It keeps only the size of the output.
+// unpacked decodes wire in pieces of the given size. It returns only the size of the output.
 func unpacked(t testing.TB, h map[string][]string, wire []byte, piece int) (size int, err error) {
 	t.Helper()
 	c, err := New(h)
@@ -55,8 +55,8 @@ func unpacked(t testing.TB, h map[string][]string, wire []byte, piece int) (size
 
 func quickly(w io.Writer) io.WriteCloser { z, _ := gzip.NewWriterLevel(w, 1); return z }
 
-// TestBombs checks the maximum size of a body: 10 MiB or 100 times the size as sent, and at most 256 MiB. The
-// limit is the same for every coding and every split.
+// TestBombs checks the maximum size of a body: 10 MiB or 100 times the encoded size, whichever is larger, and at most
+// 256 MiB. The limit is the same for every coding and every split.
 func TestBombs(t *testing.T) {
 	gz := bomb(t, 0, 40, gzipped)
 	after := bomb(t, 1, 110, quickly)
@@ -114,7 +114,7 @@ func TestBigBodies(t *testing.T) {
 	}
 }
 
-// TestCodedTooOften checks the maximum number of codings. Each coding needs memory.
+// TestCodedTooOften checks that the number of codings is limited, because each coding needs memory.
 func TestCodedTooOften(t *testing.T) {
 	if _, err := New(header("Content-Encoding", strings.Repeat("zstd, ", maxCodings+1))); err == nil || !strings.Contains(err.Error(), "6 codings") {
 		t.Error(err)
@@ -128,7 +128,7 @@ func TestWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range [][]byte{body, body} { // a flush between them, so that the encoder doesn't know the total size
+	for _, part := range [][]byte{body, body} { // flushed between them, so that the encoder doesn't know the total size
 		if _, err := w.Write(part); err != nil {
 			t.Fatal(err)
 		}

@@ -21,8 +21,8 @@ import (
 // coding needs memory.
 const maxCodings = 5
 
-// Chain decodes all codings of one body. It begins with the coding that was applied last. The result doesn't
-// depend on how the bytes are split into writes.
+// Chain decodes all codings of one body, beginning with the coding that was applied last. The result doesn't depend
+// on how the bytes are split into writes.
 type Chain struct {
 	stages []codingStage
 	budget *sizeBudget
@@ -33,13 +33,13 @@ type Chain struct {
 // A codingStage decodes one coding. Its output is valid until the next call.
 type codingStage interface {
 	name() string  // "" until the bytes show that the coding is used
-	isPlain() bool // the bytes show that the coding is not used
+	isPlain() bool // whether the bytes show that the coding is not used
 	write(p []byte) ([]byte, error)
 	close() ([]byte, error)
 }
 
-// New returns the chain for a response with the given header, which has canonical names. It returns an error
-// if the header contains an unknown coding, or too many codings.
+// New returns the chain for a response with the given header, whose names are canonical. It returns an error if the
+// header contains an unknown coding, or too many codings.
 func New(header map[string][]string) (*Chain, error) {
 	c := Chain{budget: new(sizeBudget)}
 	for _, coding := range listCodings(header["Transfer-Encoding"]) {
@@ -60,7 +60,7 @@ func New(header map[string][]string) (*Chain, error) {
 		}
 	}
 	if len(content) == 0 {
-		// Compressed files have no header. No text begins with their first bytes.
+		// Compressed files have no header. Text never begins with their first bytes.
 		c.stages = append(c.stages, newDecompressor("gzip", c.budget), newDecompressor("zstd", c.budget))
 	}
 	if len(c.stages) > maxCodings {
@@ -69,7 +69,7 @@ func New(header map[string][]string) (*Chain, error) {
 	return &c, nil
 }
 
-// listCodings returns the codings in a header, the last applied first.
+// listCodings returns the codings in a header, starting with the last applied.
 func listCodings(values []string) (codings []string) {
 	for _, v := range values {
 		for word := range strings.SplitSeq(v, ",") {
@@ -117,8 +117,8 @@ func (c *Chain) Name() string {
 	return strings.Join(names, ", ")
 }
 
-// Write decodes p and returns the new bytes of the body, which are valid until the next call. After an error,
-// Write decodes nothing more.
+// Write decodes p and returns the new bytes of the body, which are valid until the next call. After an error, it
+// decodes nothing more.
 func (c *Chain) Write(p []byte) ([]byte, error) {
 	c.out = reuseBuffer(c.out)
 	for len(p) > 0 && c.err == nil {
@@ -157,7 +157,7 @@ func (c *Chain) Close() (rest []byte, err error) {
 	return rest, c.err
 }
 
-// reuseBuffer returns an empty buffer with the memory of p, or nil if p is too large to keep.
+// reuseBuffer returns an empty buffer that reuses the memory of p, or nil if p is too large to keep.
 func reuseBuffer(p []byte) []byte {
 	if cap(p) > 1<<20 {
 		return nil
@@ -166,23 +166,22 @@ func reuseBuffer(p []byte) []byte {
 }
 
 const (
-	freeBody = 10 << 20  // size that every body may have
-	maxRatio = 100       // above that size: maximum ratio to the bytes as sent
-	maxBody  = 256 << 20 // maximum size of every body
+	freeBody = 10 << 20  // size that every body is allowed
+	maxRatio = 100       // above that size, the maximum ratio to the encoded bytes
+	maxBody  = 256 << 20 // absolute maximum size of a body
 )
 
 // ErrExpands is the error for a body that becomes too large.
 var ErrExpands = errors.New("the decoded body is too large")
 
-// sizeBudget limits the output of the stages of one body by the bytes as sent.
+// sizeBudget limits the output of one body's stages in proportion to the encoded bytes.
 type sizeBudget struct{ sent int }
 
-// stepBytes is the number of encoded bytes that are counted at a time. Because of these steps, the offset at
-// which a body becomes too large doesn't depend on how the body was split into writes.
+// stepBytes is the number of encoded bytes that are counted at a time. Because of these steps, the offset at which a
+// body becomes too large doesn't depend on how the body was split into writes.
 const stepBytes = 4 << 10
 
-// receiveBytes counts at most n of the next bytes as sent, up to the next step. It returns the number of
-// counted bytes.
+// receiveBytes counts at most n of the next encoded bytes, up to the next step. It returns how many it counted.
 func (b *sizeBudget) receiveBytes(n int) int {
 	n = min(n, stepBytes-b.sent%stepBytes)
 	b.sent += n

@@ -14,10 +14,10 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// body is long enough for several chunks and blocks.
+// body is long enough to need several chunks and blocks.
 var body = []byte(strings.Repeat("data: {\"type\":\"ping\",\"n\":1}\n\n", 40))
 
-// pack compresses p. It flushes in the middle, like a server that streams.
+// pack compresses p. It flushes halfway, like a server that streams.
 func pack(t testing.TB, p []byte, open func(io.Writer) io.WriteCloser) []byte {
 	var b bytes.Buffer
 	w := open(&b)
@@ -61,7 +61,7 @@ func header(pairs ...string) map[string][]string {
 	return h
 }
 
-// decode writes wire in pieces of the given size. With 0, it writes everything at once.
+// decode writes wire in pieces of the given size. If the size is 0, it writes everything at once.
 func decode(t testing.TB, h map[string][]string, wire []byte, piece int) (got []byte, name string, err error) {
 	t.Helper()
 	c, err := New(h)
@@ -129,7 +129,7 @@ func TestCodings(t *testing.T) {
 	}
 }
 
-// TestBroken checks that all decodable bytes are returned, and that the error describes the problem.
+// TestBroken checks that all decodable bytes are returned and that the error describes the problem.
 func TestBroken(t *testing.T) {
 	gz := pack(t, body, gzipped)
 	flipped := bytes.Clone(gz)
@@ -162,7 +162,7 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestAtOnce checks that flushed bytes are returned with the last byte of the flush.
+// TestAtOnce checks that flushed bytes are returned as soon as the last byte of the flush has been written.
 func TestAtOnce(t *testing.T) {
 	for name, open := range map[string]func(io.Writer) io.WriteCloser{"gzip": gzipped, "deflate": zlibbed, "br": brotlied, "zstd": zstandard} {
 		var sent bytes.Buffer

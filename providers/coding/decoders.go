@@ -16,8 +16,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// compression is a compression method. detect recognises the method by the first bytes. The result ok is false
-// as long as more bytes are needed.
+// compression is a compression method. detect recognises the method by the first bytes of the data. While it needs
+// more bytes, ok is false.
 type compression struct {
 	detect func(head []byte) (yes, ok bool)
 	open   func(*pushReader) (io.Reader, error)
@@ -42,15 +42,15 @@ func magicMatcher(want string) func([]byte) (yes, ok bool) {
 	}
 }
 
-// IsText reports whether the first 24 bytes of a body are text. Compressed data practically never begins with
-// so much text.
+// IsText reports whether the first 24 bytes of a body are text. Compressed data practically never begins with this
+// much text.
 func IsText(head []byte) bool {
 	packed, _ := detectBinary(head)
 	return !packed
 }
 
-// detectBinary distinguishes codings without magic bytes from text. Compressed data practically never begins
-// with 24 text bytes.
+// detectBinary distinguishes codings without magic bytes from text. Compressed data practically never begins with 24
+// bytes of text.
 func detectBinary(head []byte) (yes, ok bool) {
 	const enough = 24
 	for _, c := range head[:min(len(head), enough)] {
@@ -80,7 +80,7 @@ type decompressor struct {
 	coding string
 	budget *sizeBudget
 	head   []byte // held back until the bytes show whether the coding is used
-	isText bool   // the coding is not used
+	isText bool   // whether the coding is not used
 	push   *pushDecoder
 }
 
@@ -133,14 +133,14 @@ func (s *decompressor) close() ([]byte, error) {
 	return out, err
 }
 
-// pushDecoder turns a decoder that reads into a writer. The reader runs as a coroutine that resumes when
-// there are bytes.
+// pushDecoder turns a decoder that reads its input into one that is written to. The decoder runs as a coroutine that
+// resumes when there are bytes.
 type pushDecoder struct {
 	in    []byte
 	ended bool
-	next  func() ([]byte, bool) // returns nil if more bytes are needed, and false at the end
+	next  func() ([]byte, bool) // the result is nil if more bytes are needed, and false at the end
 	stop  func()
-	done  bool // the coded bytes have ended
+	done  bool // whether the encoded data has ended
 	out   []byte
 	made  int // total number of output bytes
 	err   error
@@ -168,8 +168,8 @@ func newPusher(open func(*pushReader) (io.Reader, error), b *sizeBudget) *pushDe
 	return p
 }
 
-// pushReader is the input of the decoder. It can also read single bytes, so that no decoder buffers bytes
-// after the end of the coded data.
+// pushReader is the input of the decoder. It can also read single bytes, so that no decoder reads beyond the end of
+// the encoded data.
 type pushReader struct {
 	*pushDecoder
 	yield func([]byte) bool
@@ -294,7 +294,7 @@ func (c *chunkDecoder) write(p []byte) ([]byte, error) {
 	return c.out, nil
 }
 
-// decodePart decodes the beginning of p, and returns the rest.
+// decodePart decodes the beginning of p and returns the rest.
 func (c *chunkDecoder) decodePart(p []byte) (rest []byte, err error) {
 	switch c.state {
 	case chunkData:

@@ -1,8 +1,8 @@
 // Package cohere decodes Cohere's chat protocol, version 2: its event stream and its complete bodies.
 //
 // The slot of a call is the index of its tool-call events. tool-call-end makes the arguments final. The field
-// tool_calls is an object in tool-call events, and a list in bodies. tool_plan, the model's text before its
-// calls, is reasoning. message-end is the terminator; a gateway may add [DONE] after it.
+// tool_calls is an object in tool-call events, and a list in bodies. tool_plan, the model's text before its calls,
+// is read as reasoning. message-end is the terminator; a gateway may add [DONE] after it.
 //
 // Wire facts are from Cohere's published SDKs and API reference (V2ChatStreamResponse,
 // ChatMessageEndEventDelta, Usage).
@@ -32,7 +32,7 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// readModel returns the model in the request. The response doesn't contain the model.
+// readModel returns the model in the request, because the response doesn't contain the model.
 func readModel(_ string, request []byte) string {
 	return json.Value(request).Get("model").Text()
 }
@@ -77,13 +77,13 @@ var endings = protocol.FinishReasons{
 	},
 }
 
-// event is one event of the stream or a complete body, as sent.
+// event is one event of the stream or a complete body, as it was sent.
 type event struct {
 	shape *json.Shape
 
 	kind, index, delta     json.Value
 	id, finish, usage, err json.Value // fields of the delta, or of a body at its top level
-	body                   json.Value // the field message of a body; a string is an error
+	body                   json.Value // the field named message in a body; if it is a string, it is an error
 
 	message message
 }
@@ -125,7 +125,8 @@ func (m *message) shapeFields() []json.Binding {
 	}
 }
 
-// firstCall returns the call in a delta. The call is an object or, contrary to the protocol, in a list.
+// firstCall returns the call in a delta. The call is an object or, contrary to the protocol, the first element of a
+// list.
 func (m *message) firstCall() protocol.FunctionCall {
 	for v := range m.calls.Elements() {
 		var first protocol.FunctionCall
@@ -135,7 +136,7 @@ func (m *message) firstCall() protocol.FunctionCall {
 	return m.call
 }
 
-// writeRequest writes a request for chat in version 2. The response ends with the usage.
+// writeRequest writes a request for version 2 of the chat protocol. Its response ends with the usage.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
@@ -147,7 +148,8 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	return "/v2/chat", w.Close('}').Text
 }
 
-// wireMarks are the marks of Cohere. Its streams end like streams of Chat Completions.
+// wireMarks describes Cohere's protocol to code that doesn't decode it. Its streams end like those of Chat
+// Completions.
 var wireMarks = marks.Protocol{
 	Events: []marks.Event{
 		{Type: "message-start", Begins: true},

@@ -16,8 +16,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestErrorBody checks that an error instead of a response has only a message. Only the path shows the
-// protocol.
+// TestErrorBody checks the protocol of a body that is an error. Such a body has only a message, so only the path
+// shows the protocol.
 func TestErrorBody(t *testing.T) {
 	body := []byte(`{"id":"e1","message":"invalid api token"}`)
 	if got := sniffFrame(protocol.SniffInput{Data: body}); got.Points != 0 {
@@ -37,7 +37,7 @@ func TestErrorBody(t *testing.T) {
 	}
 }
 
-// TestErrorText checks the error next to a finish reason. It is a text, or an object with a text.
+// TestErrorText checks an error next to a finish reason. The error is a string, or an object that contains one.
 func TestErrorText(t *testing.T) {
 	for _, test := range []struct{ wire, want string }{
 		{`"too long"`, "too long"}, {`{"message":"too long"}`, "too long"}, {`{"code":1}`, `{"code":1}`},
@@ -48,7 +48,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// TestErrorEvent checks that an event of type error ends the stream. Gateways send such events.
+// TestErrorEvent checks that an event of type error, as gateways send it, ends the stream.
 func TestErrorEvent(t *testing.T) {
 	var got []stream.Event
 	d := Protocol().New(protocol.NewOut(func(e stream.Event) { got = append(got, e) }))

@@ -11,8 +11,8 @@ type decoder struct {
 	*protocol.Out
 	ev           *event
 	turn         *protocol.Turn
-	ended        bool // the latest turn had its message-end, or was a complete body
-	argsReported bool // ArgsObject was already reported for the turn
+	ended        bool // whether the latest turn had its message-end or was a complete body
+	argsReported bool // whether ArgsObject was reported for the turn
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, ev: newEvent()} }
@@ -55,7 +55,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close ends the stream. A turn without message-end is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message-end") }
 
-// readNonEvent reads a body, an error that came instead of a body, or an unknown event.
+// readNonEvent reads a body, an error in place of a body, or an unknown event.
 func (d *decoder) readNonEvent(kind []byte) {
 	switch body := d.ev.body; {
 	case len(kind) > 0 && !(string(kind) == "error" && body.IsString()):
@@ -82,8 +82,8 @@ func (d *decoder) startMessage() {
 	d.readMessageObject(d.openTurn(), startSlot)
 }
 
-// startSlot is the slot of the first complete call in message-start, if a message-start ever contains calls.
-// The slots of streamed calls begin at 0.
+// startSlot is the slot of the first complete call in message-start, in case a message-start ever contains calls. The
+// slots of streamed calls begin at 0.
 const startSlot = 1 << 20
 
 func (d *decoder) openTurn() *protocol.Turn {
@@ -92,7 +92,7 @@ func (d *decoder) openTurn() *protocol.Turn {
 	return d.turn
 }
 
-// ensureTurn returns the open turn. An event before message-start opens a turn.
+// ensureTurn returns the open turn. If an event arrives before message-start, it opens a turn.
 func (d *decoder) ensureTurn(event []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
 		d.openTurn().Find(stream.ProtocolViolation, "%s arrived before message-start", stream.OwnFact(event))
@@ -121,8 +121,8 @@ func (d *decoder) startCall(t *protocol.Turn) {
 	}
 }
 
-// openCall begins a call. For tools without parameters, the arguments are the word null, which means that
-// there are none.
+// openCall begins a call. For a tool without parameters, the arguments are the word null, which means that there are
+// none.
 func openCall(t *protocol.Turn, slot int32, w *protocol.FunctionCall) *protocol.Call {
 	c := t.OpenCall(slot, stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function", NullIsNone: true})
 	if c.ID == "" {
@@ -150,7 +150,7 @@ func reportNullArguments(c *protocol.Call) {
 	c.Find(protocol.ArgsNull.WithSeverity(stream.Info).WithCause(stream.Provider), "the arguments are null: Cohere writes a call without arguments this way, and toolscope uses {} instead")
 }
 
-// appendArguments appends a delta of a call's arguments. By the protocol, a delta is a string.
+// appendArguments appends a delta of a call's arguments. According to the protocol, a delta is a string.
 func (d *decoder) appendArguments(c *protocol.Call, v json.Value) {
 	if !v.IsPresent() {
 		return
@@ -185,7 +185,7 @@ func (d *decoder) readMessageObject(t *protocol.Turn, slot int32) {
 
 func (d *decoder) endMessage(kind []byte) {
 	if !d.turn.IsOpen() && d.ended {
-		d.Heartbeat() // the event came twice
+		d.Heartbeat() // the event is a repetition
 		return
 	}
 	d.ensureTurn(kind)
@@ -227,8 +227,8 @@ func errorText(err json.Value) string {
 	return string(err.Append(nil))
 }
 
-// reportUsage reports the billed tokens and the processed tokens. Cached tokens are part of the processed
-// tokens, so they are reported only if there are no billed tokens.
+// reportUsage reports the billed tokens and the processed tokens. Cached tokens are part of the processed tokens, so
+// they are reported only if there are no billed tokens.
 func reportUsage(t *protocol.Turn, u json.Value) {
 	billed, seen := u.Get("billed_units"), u.Get("tokens")
 	n := stream.Usage{

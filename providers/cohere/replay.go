@@ -7,9 +7,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how Cohere accepts history. The rules and refusals are from its list of errors ("Errors"
-// at docs.cohere.com). Its reference contains no other rules for ids, and no rule for arguments that are not
-// JSON.
+// target describes how Cohere accepts history. The rules and refusals are from Cohere's list of errors ("Errors" at
+// docs.cohere.com). Cohere's reference contains no other rules for ids, and no rule for arguments that are not JSON.
 var target = protocol.Target{
 	Name: "cohere", Title: "Cohere v2", Protocol: "cohere",
 	Form:          protocol.TextForm,
@@ -46,8 +45,8 @@ func contentMember(m *protocol.Message, parts []protocol.Part) json.Member {
 	return json.Member{Name: "content", Value: value}
 }
 
-// encodeAssistant writes a message of the model. Reasoning from another protocol becomes the plan if the
-// message has calls, and otherwise a part of the content.
+// encodeAssistant writes a message of the model. Reasoning from another protocol becomes the plan if the message has
+// calls; otherwise it becomes part of the content.
 func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	var said []protocol.Part
 	var plan, calls json.Writer
@@ -118,7 +117,7 @@ func readCall(v json.Value) protocol.Part {
 	return p
 }
 
-// readResult reads a result. A document in a result is read as text: a string, or the JSON of an object.
+// readResult reads a result. A document in a result is read as text: the string itself, or the JSON of an object.
 func readResult(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_call_id").Text(), Raw: v}
 	content := v.Get("content")

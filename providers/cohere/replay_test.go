@@ -7,7 +7,7 @@ import (
 	"toolscope/providers/protocol/historytest"
 )
 
-// histories are requests of clients, with the messages that are read from them.
+// histories are requests from clients, with the messages that are read from each.
 var histories = []struct{ what, request, want string }{
 	{"a plan, calls and results", `{"model":"m","messages":[
 		{"role":"system","content":"Be brief."},
@@ -56,7 +56,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestChanged checks that removed parts are not written, and that the other fields stay.
+// TestChanged checks that removed parts are not written and that the other fields stay.
 func TestChanged(t *testing.T) {
 	messages, err := decodeHistory([]byte(`{"messages":[{"role":"assistant","tool_plan":"I will look.","content":"Hm.","x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}]}`))
 	if err != nil {

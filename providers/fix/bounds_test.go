@@ -18,8 +18,8 @@ func TestEmptyMessage(t *testing.T) {
 	}
 }
 
-// TestEscapedKeys checks that only the field is removed if its key is spelled with escapes, and that everything
-// before it stays as it was.
+// TestEscapedKeys checks that only the field is removed, even if its key contains escapes, and that everything before
+// the field is unchanged.
 func TestEscapedKeys(t *testing.T) {
 	call := func(key, id string) string {
 		return `{"type":"function_call",` + key + `:"fc_1","call_id":"` + id + `","name":"t","arguments":"{}"},` +
@@ -76,7 +76,7 @@ func TestRenamedTools(t *testing.T) {
 	}
 }
 
-// TestManyFaults checks that equal ids and surplus cache marks need one correction for each fault.
+// TestManyFaults checks that repeated ids and surplus cache marks need one correction for each fault.
 func TestManyFaults(t *testing.T) {
 	_, read := readerOf(t, "anthropic")
 	pair := `,{"role":"assistant","content":[{"type":"tool_use","id":"x","name":"t","input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"x","content":"r"}]}`

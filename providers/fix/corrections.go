@@ -16,10 +16,10 @@ type correction struct {
 	code  string
 	words stream.Message
 	edits []edit
-	fresh string // the id or the tool name that it adds; "" if none
+	fresh string // the id or tool name that the correction adds, or ""
 }
 
-// Texts that a correction adds to a history.
+// These texts are added to a history by corrections.
 const (
 	missingResult = "[interrupted: no result was recorded]"
 	missingStart  = "[the beginning of this conversation is missing]"
@@ -89,13 +89,13 @@ func nameOf(p *protocol.Part) string {
 	return stream.Clip([]byte(name), 0, 80)
 }
 
-// newCorrection returns a correction with edits.
+// newCorrection returns a correction that consists of edits.
 func newCorrection(words stream.Message, edits ...edit) *correction {
 	return &correction{words: words, edits: edits}
 }
 
-// findCall returns the call without a result that a result belongs to: the nearest one before the result, or
-// else the first one after it. It returns nil if there is none.
+// findCall returns the call that a result belongs to: the nearest call without a result before it, or else the first
+// one after it. If there is none, it returns nil.
 func (d *document) findCall(result requestrules.Spot) (found *partPlace) {
 	r := &d.Messages[result.Message].Parts[result.Part]
 	for at, p := range d.eachPart {
@@ -111,7 +111,7 @@ func (d *document) findCall(result requestrules.Spot) (found *partPlace) {
 	return found
 }
 
-// hasResultAfter reports whether a result with an id comes after a part.
+// hasResultAfter reports whether a result with the given id comes after a call.
 func (d *document) hasResultAfter(id string, call partPlace) bool {
 	for at, p := range d.eachPart {
 		if p.Kind == protocol.ResultPart && p.ID == id && call.isBefore(at) {
@@ -146,7 +146,7 @@ func (d *document) insertAfter(i int, values ...[]byte) (e edit) {
 	return e
 }
 
-// insertLine returns an edit that inserts a line after an item.
+// insertLine returns an edit that inserts a line after the line of an item.
 func (d *document) insertLine(i int, line []byte) edit {
 	end := d.items[i].end
 	if d.text[end-1] != '\n' { // the last line of the file has no line end
@@ -163,7 +163,7 @@ func (d *document) removeItem(i int) edit {
 	return d.removeValue(d.items[i].valueRange)
 }
 
-// removeValue returns an edit that removes an element of an array, or a field of an object, with a comma.
+// removeValue returns an edit that removes an element of an array, or a field of an object, together with a comma.
 func (d *document) removeValue(r valueRange) edit {
 	to := r.to + json.SpaceLen(d.text[r.to:])
 	if to < len(d.text) && d.text[to] == ',' {
@@ -180,7 +180,7 @@ func (d *document) removeValue(r valueRange) edit {
 	return edit{valueRange: r}
 }
 
-// dropPart removes a part, or the whole item if nothing else is in it. It returns nil if neither is possible.
+// dropPart removes a part, or the whole item if it contains nothing else. It returns nil if neither is possible.
 func (d *document) dropPart(at requestrules.Spot, words stream.Message) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	i := d.itemAt(place.from)
@@ -205,11 +205,10 @@ func (d *document) countPlaces(message int) (n int) {
 	return n
 }
 
-// encodedResults are results in the form of the target: items of the history, and blocks if one item contains
-// all results.
+// encodedResults are results in the target's form: items of the history, and blocks if one item contains all results.
 type encodedResults struct{ items, blocks [][]byte }
 
-// encodeResults returns results for calls in the form of the target.
+// encodeResults returns results for calls in the target's form.
 func (d *document) encodeResults(calls, results []protocol.Part) (e encodedResults) {
 	for i := range results {
 		r, call := &results[i], &calls[i]
@@ -222,7 +221,7 @@ func (d *document) encodeResults(calls, results []protocol.Part) (e encodedResul
 	return e
 }
 
-// blocksOf returns the blocks of a message. The result is nil if the message has no list of blocks.
+// blocksOf returns the blocks of a message, or nil if the message has no list of blocks.
 func blocksOf(message json.Value) (all [][]byte) {
 	for _, list := range [...]string{"parts", "content"} {
 		for block := range message.Get(list).Elements() {
@@ -232,7 +231,7 @@ func blocksOf(message json.Value) (all [][]byte) {
 	return all
 }
 
-// addResults adds results to the calls of a message that have none.
+// addResults adds results to those calls of a message that have none.
 func (d *document) addResults(b *requestrules.Breach, at requestrules.Spot) *correction {
 	var calls, results []protocol.Part
 	var names []string
@@ -243,7 +242,7 @@ func (d *document) addResults(b *requestrules.Breach, at requestrules.Spot) *cor
 		}
 		call := d.Messages[other.Message].Parts[other.Part]
 		if call.ID == "" && d.Target.IDs.Required {
-			return nil // no result can name this call
+			return nil // no result can refer to this call
 		}
 		calls, names = append(calls, call), append(names, nameOf(&call))
 		results = append(results, protocol.Part{Text: []byte(missingResult), Failed: true})
@@ -259,7 +258,7 @@ func (d *document) addResults(b *requestrules.Breach, at requestrules.Spot) *cor
 	return newCorrection(stream.Messagef("add a result for %s: %s", strings.Join(names, ", "), stream.Own(missingResult)), edits...)
 }
 
-// dropResults removes results without a call that directly follow each other.
+// dropResults removes consecutive results that have no call.
 func (d *document) dropResults(b *requestrules.Breach, at requestrules.Spot) *correction {
 	names := nameOf(&d.Messages[at.Message].Parts[at.Part])
 	c := d.dropPart(at, stream.Messagef("leave out the result of %s, which has no call", names))
@@ -289,9 +288,9 @@ func (d *document) dropResults(b *requestrules.Breach, at requestrules.Spot) *co
 	return newCorrection(stream.Messagef("leave out the results of %s, which have no calls", names), d.removeValue(all))
 }
 
-// placeResults returns the edits that insert results at the right place for calls of a message. The parameter
-// call is the first of these calls, last the part of the last one. The parameter line is the line of the result
-// if a result is moved.
+// placeResults returns the edits that insert results at the right place for some calls of a message. The first of
+// these calls is call, and last is the part of the last one. When a result is moved, line is the line that contains
+// it.
 func (d *document) placeResults(call partPlace, last int, results encodedResults, line []byte) []edit {
 	place := d.placeOf(call.message, last)
 	i := d.itemAt(place.from)
@@ -308,7 +307,7 @@ func (d *document) placeResults(call partPlace, last int, results encodedResults
 	case results.blocks == nil || next == len(d.Messages) || d.Messages[next].Role != protocol.User || !d.Target.Merges && !hasResults(&d.Messages[next]):
 		return []edit{d.insertAfter(i, results.items...)}
 	}
-	before := 0 // calls of the same message before the call
+	before := 0 // number of calls before this call in its message
 	for _, p := range d.Messages[call.message].Parts[:call.part] {
 		if p.Kind == protocol.CallPart && !p.RunByProvider {
 			before++
@@ -333,15 +332,15 @@ func (d *document) placeResults(call partPlace, last int, results encodedResults
 	return []edit{{valueRange{at, at}, append(blocks, ',')}}
 }
 
-// listContent returns the edits that make the content of a message a list, if it is a string: new blocks, and
-// the string as a block. It returns nil for other contents.
+// listContent returns the edits that replace content that is a string with a list: the new blocks, and the string as
+// a block. For other content, it returns nil.
 func (d *document) listContent(message int, blocks []byte) []edit {
 	m, place := &d.Messages[message], d.places[message].message
 	content := m.Raw.Get("content")
 	if !content.HasText() || !place.isKnown() {
 		return nil
 	}
-	texts := []protocol.Part{{Text: []byte("?")}, {Text: []byte("?")}} // several texts, which are always written as a list
+	texts := []protocol.Part{{Text: []byte("?")}, {Text: []byte("?")}} // two texts, because several are always written as a list
 	encoded := blocksOf(d.Target.Encode([]protocol.Message{{Role: protocol.User, Parts: texts}})[0])
 	if len(encoded) == 0 {
 		return nil
@@ -362,8 +361,8 @@ func hasResults(m *protocol.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.ResultPart })
 }
 
-// moveResult moves a result to the place after its call. It returns nil if this is not possible, or if the
-// result is already there.
+// moveResult moves a result to the place after its call. If this is not possible or the result is already there, it
+// returns nil.
 func (d *document) moveResult(at requestrules.Spot, result *protocol.Part, call partPlace) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	i := d.itemAt(place.from)
@@ -396,7 +395,7 @@ func (d *document) moveResult(at requestrules.Spot, result *protocol.Part, call 
 	return newCorrection(words, append(removed.edits, edits...)...)
 }
 
-// moveLateResult moves a result that doesn't directly follow its call, or the text between them. It returns nil
+// moveLateResult moves a result that doesn't directly follow its call, or moves the text between them. It returns nil
 // if neither is possible.
 func (d *document) moveLateResult(at requestrules.Spot, call *protocol.Part) *correction {
 	before := partPlace{at.Message, at.Part}
@@ -412,8 +411,8 @@ func (d *document) moveLateResult(at requestrules.Spot, call *protocol.Part) *co
 	return nil
 }
 
-// moveIntruder moves the only part before several results of a message to the end of the message. It returns
-// nil if the message has another form.
+// moveIntruder moves a single part that precedes the results in a message to the end of the message. It returns nil
+// if the message has another form.
 func (d *document) moveIntruder(message int) *correction {
 	parts := d.Messages[message].Parts
 	for _, p := range d.places[message].parts {
@@ -429,8 +428,8 @@ func (d *document) moveIntruder(message int) *correction {
 	return newCorrection(stream.Messagef("move a block after the results of its message"), d.removeValue(first), edit{valueRange{last.to, last.to}, moved})
 }
 
-// correctOrder adds a user message at the beginning, or joins two messages of the model. It returns nil if
-// neither is possible.
+// correctOrder adds a user message at the beginning, or joins two messages of the model. It returns nil if neither is
+// possible.
 func (d *document) correctOrder(at requestrules.Spot) *correction {
 	i := d.itemOf(at.Message)
 	if i < 0 || d.Form != Body {
@@ -455,7 +454,7 @@ func (d *document) correctOrder(at requestrules.Spot) *correction {
 	return newCorrection(stream.Messagef("join two messages of the model"), edit{valueRange{end, end}, moved}, d.removeItem(i))
 }
 
-// dropEmpty removes an empty text or an empty message. If it can't be removed, the text gets a placeholder.
+// dropEmpty removes empty text or an empty message. Text that can't be removed is replaced with a placeholder.
 func (d *document) dropEmpty(at requestrules.Spot) *correction {
 	if c := d.dropPart(at, stream.Messagef("leave out an empty text")); c != nil {
 		return c
@@ -471,8 +470,8 @@ func (d *document) dropEmpty(at requestrules.Spot) *correction {
 	return newCorrection(stream.Messagef("replace an empty text with %s", stream.Own(emptyText)), edit{f.value, json.AppendQuoted(nil, []byte(emptyText))})
 }
 
-// isOpenStep reports whether no message of the user, except results, follows a message. The reasoning of such
-// a message must be sent back.
+// isOpenStep reports whether no message from the user, except results, follows a message. The reasoning in such a
+// message must be sent back.
 func (d *document) isOpenStep(message int) bool {
 	return !slices.ContainsFunc(d.Messages[message:], func(m protocol.Message) bool { return m.Role == protocol.User && !hasResults(&m) })
 }

@@ -14,16 +14,16 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Form is a form of files that contain a history.
+// A Form is a kind of file that contains a history.
 type Form struct {
 	Title         string
 	Client        string // the program that reads the file; "" for a request body
 	DefaultTarget string // target of the requests that the client sends; "" if the protocol shows the target
-	ItemTitle     string // an element of the history
-	// RuleWords maps each rule that the client itself obeys to a description of what the client sends.
+	ItemTitle     string // name for an element of the history
+	// RuleWords describes what the client sends instead, for each rule that the client itself enforces.
 	RuleWords map[string]string
 	ignored   []string // rules that don't apply, because the next request contains more messages
-	history   string   // field of a request that contains the items; "" for a request body
+	history   string   // field of the request that contains the items; "" for a request body
 	read      func(*document) error
 	newLine   func(d *document, after int, item []byte) []byte // nil if items can't be added or removed
 }
@@ -40,31 +40,31 @@ type document struct {
 	items                 []item // elements of the history, in the request's order
 	places                []messagePlace
 	unanswered            map[partPlace]bool // calls without a result, from the latest check
-	given                 map[string]bool    // ids and tool names that corrections of this pass add
+	given                 map[string]bool    // ids and tool names that this pass's corrections add
 	Notes
 }
 
 // Notes are facts about a session file that no correction changes.
 type Notes struct {
 	Damaged, FirstDamaged int // number of lines that are not JSON, and the first such line
-	Torn                  int // line of the first entry that the agent reads, if the entry before it is missing; else 0
+	Torn                  int // line of the first entry that the agent reads, if the entry before it is missing; otherwise 0
 }
 
 // span is a part of the request that is copied from the file.
 type span struct{ inRequest, inText, size int }
 
-// item is an element of the history: a message, or an item of Responses.
+// item is an element of the history: a message, or an item of the Responses API.
 type item struct {
 	valueRange     // the value
-	line, end  int // range of the item's line in the file, with its line end; end is 0 if the item has no line
+	line, end  int // range of the item's line in the file, including the line end; end is 0 if the item has no line
 }
 
-// valueRange is the range of a value in the file. to is 0 if the range is unknown.
+// valueRange is the range of a value in the file. If the range is unknown, to is 0.
 type valueRange struct{ from, to int }
 
 func (r valueRange) isKnown() bool { return r.to > 0 }
 
-// messagePlace has the ranges of a message and its parts.
+// messagePlace contains the ranges of a message and its parts.
 type messagePlace struct {
 	message valueRange
 	parts   []valueRange
@@ -105,7 +105,7 @@ func readBody(d *document) error {
 	return nil
 }
 
-// findItems adds the elements of the history in an object. Some clients put the request into a field.
+// findItems adds the elements of the history in an object. Some clients put the request inside a field.
 func (d *document) findItems(object json.Value) {
 	s := object.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -133,7 +133,7 @@ func (d *document) rangeOf(v json.Value) valueRange {
 	return valueRange{at, at + len(v)}
 }
 
-// composeRequest returns a request with the items as its history, and records the parts that were copied.
+// composeRequest returns a request with the items as its history, and records which parts were copied.
 func (d *document) composeRequest() []byte {
 	request := []byte(`{"` + d.history + `":[`)
 	for i, it := range d.items {
@@ -146,8 +146,8 @@ func (d *document) composeRequest() []byte {
 	return append(request, "]}"...)
 }
 
-// inText returns the range in the file of a range of the request, or an empty range if the file doesn't contain
-// all of it in one place.
+// inText converts a range of the request to a range of the file. If the file doesn't contain all of it in one place,
+// the result is an empty range.
 func (d *document) inText(from, size int) valueRange {
 	i := sort.Search(len(d.spans), func(i int) bool { return d.spans[i].inRequest > from }) - 1
 	if i < 0 || from+size > d.spans[i].inRequest+d.spans[i].size {
@@ -157,14 +157,14 @@ func (d *document) inText(from, size int) valueRange {
 	return valueRange{at, at + size}
 }
 
-// locateParts finds the messages and their parts in the file. Messages are in the same order in the request,
-// and so are parts without a message around them. Parts of a message may be in any order.
+// locateParts finds the messages and their parts in the file. Messages and parts that are not inside a message are in
+// the same order as in the request. The parts inside a message may be in any order.
 func (d *document) locateParts() {
 	d.places = make([]messagePlace, len(d.Messages))
 	if len(d.items) == 0 {
 		return
 	}
-	next := d.spans[0].inRequest // parts without a message around them follow
+	next := d.spans[0].inRequest // parts that are not inside a message follow
 	if d.Form == Body {
 		next = d.items[0].from
 	}
@@ -211,7 +211,7 @@ func (d *document) itemAt(offset int) int {
 	return -1
 }
 
-// placeOf returns the range of a part, or of the whole message if the part is -1.
+// placeOf returns the range of a part, or of the whole message if part is -1.
 func (d *document) placeOf(message, part int) valueRange {
 	switch {
 	case message < 0 || message >= len(d.places):
@@ -251,7 +251,7 @@ func (at partPlace) isBefore(other partPlace) bool {
 	return at.message < other.message || at.message == other.message && at.part < other.part
 }
 
-// eachPart yields the parts of all messages, in order.
+// eachPart yields the parts of all messages in order.
 func (d *document) eachPart(yield func(partPlace, *protocol.Part) bool) {
 	for i := range d.Messages {
 		for j := range d.Messages[i].Parts {
@@ -270,7 +270,7 @@ func lineOf(text []byte, offset int) int {
 	return bytes.Count(text[:min(offset, len(text))], []byte("\n")) + 1
 }
 
-// pathOf returns the path of a range in the request body, or in its line of a session file.
+// pathOf returns the path of a range in the request body or, in a session file, within its line.
 func (d *document) pathOf(r valueRange) string {
 	i := 0
 	if d.Form != Body {

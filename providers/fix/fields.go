@@ -12,11 +12,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// fieldPlace has the range of a field, from its key to the end of its value, and the range of its value.
+// fieldPlace contains the range of a field, from its key to the end of its value, and the range of the value.
 type fieldPlace struct{ field, value valueRange }
 
-// findField returns the place of a field of a part, or of an object inside the part. The function is selects
-// the value. The result ok is false if there is no such field.
+// findField returns the place of a field of a part, or of an object inside the part. The function is decides which
+// value is the right one. If there is no such field, ok is false.
 func (d *document) findField(place valueRange, names []string, is func(json.Value) bool) (f fieldPlace, ok bool) {
 	var search func(object json.Value, depth int)
 	search = func(object json.Value, depth int) {
@@ -40,14 +40,13 @@ func (d *document) findField(place valueRange, names []string, is func(json.Valu
 // callObjects are the fields of a part that contain a call or a result.
 var callObjects = []string{"function", "custom", "functionCall", "functionResponse", "function_call", "function_response", "toolUse", "toolResult"}
 
-// Names of fields in calls and results.
+// These are the names of fields in calls and results.
 var (
 	idFields   = []string{"id", "call_id", "tool_use_id", "tool_call_id", "toolUseId"}
 	argsFields = []string{"input", "args", "arguments"}
 )
 
-// renamePart returns an edit that replaces the id or the name of a part. The result ok is false if the part has
-// no such field.
+// renamePart returns an edit that replaces the id or the name of a part. If the part has no such field, ok is false.
 func (d *document) renamePart(at partPlace, fields []string, from, to string) (e edit, ok bool) {
 	place := d.placeOf(at.message, at.part)
 	if !place.isKnown() {
@@ -57,7 +56,7 @@ func (d *document) renamePart(at partPlace, fields []string, from, to string) (e
 	return edit{f.value, json.AppendQuoted(nil, []byte(to))}, ok
 }
 
-// freshID returns an id that the target accepts and that no part has. It is similar to the given id.
+// freshID returns an id that the target accepts and that no part has yet. It is similar to the given id.
 func (d *document) freshID(id string) string {
 	rule := d.Target.IDs
 	legal := mapClass(id, rule.Class)
@@ -81,7 +80,7 @@ func (d *document) freshID(id string) string {
 	}
 }
 
-// mapClass replaces characters that are not in a class. If the class has no underscore, the replacement is 0.
+// mapClass replaces characters that are not in a class with an underscore, or with 0 if the class has no underscore.
 func mapClass(text, class string) string {
 	fill := byte('_')
 	if class != "" && !protocol.InClass(class, fill) {
@@ -128,9 +127,8 @@ func (d *document) renameID(id string) *correction {
 	return c
 }
 
-// separateCall gives a new id to the later of two calls with the same id, and to its result. If the later call
-// has no result and equals the earlier one, it is left out. The result is nil if the request can't be changed
-// so.
+// separateCall gives a new id to the later of two calls with the same id, and to its result. If the later call has no
+// result and equals the earlier one, it is left out instead. If neither is possible, separateCall returns nil.
 func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *correction {
 	calls, results := 0, 0
 	later := partPlace{at.Message, at.Part}
@@ -169,8 +167,8 @@ func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *corr
 	return c
 }
 
-// dropItemID removes the id of an item if an earlier item has the same id. Reasoning needs an id, so the item
-// is removed. The result is nil if neither is possible.
+// dropItemID removes the id of an item if an earlier item has the same id. A reasoning item needs an id, so the whole
+// item is removed. The result is nil if neither is possible.
 func (d *document) dropItemID(at requestrules.Spot, p *protocol.Part) *correction {
 	words := stream.Messagef("leave out the second item id %s", stream.Clip([]byte(p.Item), 0, 80))
 	place := d.placeOf(at.Message, at.Part)
@@ -184,8 +182,8 @@ func (d *document) dropItemID(at requestrules.Spot, p *protocol.Part) *correctio
 	return newCorrection(words, d.removeValue(f.field))
 }
 
-// renameTool replaces a tool name that the target doesn't accept, in calls, results and declarations. It
-// returns nil if the name is empty, or if no part or declaration has it.
+// renameTool replaces a tool name that the target doesn't accept in calls, results and declarations. It returns nil
+// if the name is empty, or if no part and no declaration has it.
 func (d *document) renameTool(name string) *correction {
 	rule := d.Target.Names
 	fresh := mapClass(name, rule.Class)
@@ -223,7 +221,8 @@ func (d *document) renameTool(name string) *correction {
 	return c
 }
 
-// hasToolName reports whether the request declares a tool with a name, or has a call or a result of it.
+// hasToolName reports whether the request declares a tool with the given name, or contains a call to it or a result
+// from it.
 func (d *document) hasToolName(name string) bool {
 	for _, p := range d.eachPart {
 		if p.Name == name {
@@ -233,11 +232,11 @@ func (d *document) hasToolName(name string) bool {
 	return slices.ContainsFunc(d.Tools, func(t protocol.Tool) bool { return t.Name == name })
 }
 
-// Fields of a request with the names of tools.
+// These fields of a request contain the names of tools.
 var (
 	declarationFields = []string{"tools", "functions"}
 	choiceFields      = []string{"tool_choice", "function_call", "toolConfig", "tool_config", "toolChoice"}
-	// toolObjects are the fields in these fields that contain such names.
+	// toolObjects are the fields inside those fields that contain tool names.
 	toolObjects = []string{
 		"function", "custom", "functionDeclarations", "function_declarations", "functionCallingConfig", "function_calling_config",
 		"allowed_tools", "tools", "toolSpec", "toolChoice", "tool",
@@ -245,7 +244,7 @@ var (
 	allowedNames = []string{"allowedFunctionNames", "allowed_function_names"}
 )
 
-// findToolNames returns the places of a tool's name in fields of the request body.
+// findToolNames returns the places in the given fields of the request body that contain a tool's name.
 func (d *document) findToolNames(name string, fields []string) (all []valueRange) {
 	var search func(v json.Value)
 	addName := func(v json.Value) {
@@ -277,12 +276,12 @@ func (d *document) findToolNames(name string, fields []string) (all []valueRange
 	}
 	if d.Form == Body {
 		searchObject(d.text, false)
-		searchObject(json.Value(d.text).Get("request"), false) // some clients put the request into a field
+		searchObject(json.Value(d.text).Get("request"), false) // some clients put the request inside a field
 	}
 	return all
 }
 
-// toolNamePlace returns the range of the name in the declaration of a tool.
+// toolNamePlace returns the range of the name in a tool's declaration.
 func (d *document) toolNamePlace(tool int) valueRange {
 	if tool < len(d.Tools) {
 		if all := d.findToolNames(d.Tools[tool].Name, declarationFields); len(all) > 0 {
@@ -292,8 +291,9 @@ func (d *document) toolNamePlace(tool int) valueRange {
 	return valueRange{}
 }
 
-// wrapArgs makes the arguments of a call an object. A string that contains an object becomes that object. A missing
-// value or an empty string becomes an empty object. Other values become a field of a new object.
+// wrapArgs makes the arguments of a call an object. If they are a string that contains an object, they become that
+// object. If they are missing or an empty string, they become an empty object. Any other value becomes a field of a
+// new object.
 func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	if !place.isKnown() {
@@ -318,8 +318,8 @@ func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction 
 	return newCorrection(words, edit{f.value, text})
 }
 
-// trimText removes the white space at the end of a text, or leaves a blank text out. It returns nil if it
-// doesn't find the text in the request.
+// trimText removes the white space at the end of a text part, or leaves the part out if it is blank. It returns nil
+// if the request doesn't contain the text.
 func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction {
 	place := d.placeOf(at.Message, at.Part)
 	text := bytes.TrimRight(p.Text, " \t\r\n")
@@ -339,7 +339,7 @@ func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction 
 	return newCorrection(stream.Messagef("remove white space from the end of the last text"), edit{f.value, json.AppendQuoted(nil, text)})
 }
 
-// dropCacheMarks removes the first cache marks of the messages, so that the request has no more than are
+// dropCacheMarks removes cache marks from the beginning of the messages until the request has no more than are
 // allowed. It returns nil if the messages have none.
 func (d *document) dropCacheMarks() *correction {
 	var edits []edit

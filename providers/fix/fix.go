@@ -15,14 +15,14 @@ type Fault struct {
 	*stream.Diagnosis
 	Rule    string
 	Message stream.Message
-	Path    string // in the request body, or in the line of a session file; "" if unknown
+	Path    string // path in the request body, or in the line of a session file; "" if unknown
 	Line    int    // 0 if unknown
 	Start   int    // range of the place in the file
 	End     int    // 0 if unknown
-	Client  string // what the client sends instead; "" if it sends the fault
+	Client  string // what the client sends instead; "" if it sends the fault unchanged
 }
 
-// A Correction is one change to a history that makes it obey a rule. It may have several Changes.
+// A Correction is one change to a history that makes the history obey a rule. It may consist of several Changes.
 type Correction struct {
 	Code  string
 	Line  int // in the original file
@@ -35,7 +35,7 @@ type Result struct {
 	Items       int // number of messages or items in the history
 	Faults      []Fault
 	Corrections []Correction
-	Changes     []Change // all corrections together, as ranges of the original file
+	Changes     []Change // the changes for all corrections together, as ranges of the original file
 	Text        []byte   // the corrected file
 	Left        []Fault  // faults that can't be corrected
 	Notes
@@ -44,7 +44,7 @@ type Result struct {
 // maxPasses is the maximum number of times that a file is checked.
 const maxPasses = 10_000
 
-// maxFixBytes limits the work for a large file with many faults: the product of its size and the passes.
+// maxFixBytes limits the work on a large file with many faults: the file's size times the number of passes.
 const maxFixBytes = 4 << 30
 
 // Correct checks a file and corrects its faults. It changes only the bytes that break a rule.
@@ -69,7 +69,7 @@ func Correct(text []byte, form *Form, read Reader) (*Result, error) {
 			edits = append(edits, c.edits...)
 		}
 		slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Or(b.from-a.from, b.to-a.to) })
-		for _, e := range edits { // the last one first, so that the other offsets stay valid
+		for _, e := range edits { // last one first, so that the earlier offsets stay valid
 			changed.applyEdit(e)
 		}
 		if d, err = openDocument(changed.joinPieces(), form, read); err != nil {
@@ -87,7 +87,7 @@ func (r *Result) NeedsCorrection() bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Client == "" })
 }
 
-// checkRules returns the rules that the request breaks. It leaves out rules that only a refusal can prove.
+// checkRules returns the rules that the request breaks. It leaves out rules whose breach only a refusal can prove.
 func (d *document) checkRules() (all []requestrules.Breach) {
 	if d.Form != Body {
 		all = slices.DeleteFunc(new(requestrules.Session).Check(d.Messages, false), func(b requestrules.Breach) bool { return b.Rule != "result-once" })
@@ -109,7 +109,8 @@ func (d *document) checkRules() (all []requestrules.Breach) {
 	return all
 }
 
-// clientWords returns what the client sends instead of a fault, or "" if it sends the fault.
+// clientWords describes what the client sends instead of a fault. If the client sends the fault unchanged, the result
+// is "".
 func (d *document) clientWords(b *requestrules.Breach, at requestrules.Spot) string {
 	if b.Rule == "result-has-call" && d.Form == Codex && d.findCall(at) != nil {
 		return "" // the call comes later
@@ -117,7 +118,7 @@ func (d *document) clientWords(b *requestrules.Breach, at requestrules.Spot) str
 	return d.RuleWords[b.Rule]
 }
 
-// faultsOf returns the faults of breaches, one for each place.
+// faultsOf returns the faults in the given breaches, one for each place.
 func (d *document) faultsOf(breaches []requestrules.Breach) (all []Fault) {
 	for _, b := range breaches {
 		for _, at := range b.Spots {
@@ -137,8 +138,8 @@ func (d *document) faultsOf(breaches []requestrules.Breach) (all []Fault) {
 	return all
 }
 
-// correctPass returns corrections for as many faults as possible. No two of them change the same item, or
-// neighbouring items.
+// correctPass returns corrections for as many faults as possible. No two of them change the same item or neighbouring
+// items.
 func (d *document) correctPass(breaches []requestrules.Breach) (done []*correction) {
 	busy := map[int]bool{}
 	d.given = map[string]bool{}
@@ -170,8 +171,8 @@ func (d *document) correctPass(breaches []requestrules.Breach) (done []*correcti
 	return done
 }
 
-// keepsParts reports whether an edit keeps inside one item and one part, or replaces whole ones. Another edit would
-// destroy the history next to the fault.
+// keepsParts reports whether an edit stays inside one item and one part, or replaces whole ones. Any other edit would
+// destroy history next to the fault.
 func (d *document) keepsParts(e edit) bool {
 	cuts := func(r valueRange) bool {
 		isInside := r.from <= e.from && e.to <= r.to

@@ -26,7 +26,7 @@ func readerOf(t *testing.T, target string) (*protocol.Target, fix.Reader) {
 	return to, func(body []byte) (*requestrules.Request, error) { return providers.ReadRequest(body, to) }
 }
 
-// correct corrects a text, and checks what holds for every correction.
+// correct corrects a file and checks properties that every correction must have.
 func correct(t *testing.T, text []byte, form *fix.Form, read fix.Reader) *fix.Result {
 	t.Helper()
 	before := bytes.Clone(text)
@@ -120,7 +120,7 @@ func (g *generator) encode(messages []protocol.Message) []byte {
 // partPlace is a part of a history.
 type partPlace struct{ message, part int }
 
-// anyPart returns a part of a kind, at random. It leaves out the first messages and the last message.
+// anyPart returns a random part of the given kind. If there is none, it returns false.
 func (g *generator) anyPart(messages []protocol.Message, kind protocol.PartKind) (partPlace, bool) {
 	var all []partPlace
 	for i, m := range messages {
@@ -136,7 +136,7 @@ func (g *generator) anyPart(messages []protocol.Message, kind protocol.PartKind)
 	return all[g.Intn(len(all))], true
 }
 
-// removePart removes a part, and its message if that has no other part.
+// removePart removes a part, and also its message if no part is left.
 func removePart(messages []protocol.Message, at partPlace) []protocol.Message {
 	m := &messages[at.message]
 	if m.Parts = slices.Delete(m.Parts, at.part, at.part+1); len(m.Parts) == 0 {
@@ -145,8 +145,8 @@ func removePart(messages []protocol.Message, at partPlace) []protocol.Message {
 	return messages
 }
 
-// breakages are ways of breaking a history. A way may be legal for a target; ok is false if the history has no
-// place for it.
+// breakages are ways of breaking a history. The result may still be legal for a target. If the history has no place
+// for the breakage, ok is false.
 var breakages = []struct {
 	name string
 	do   func(g *generator, m []protocol.Message) (broken []protocol.Message, ok bool)
@@ -260,8 +260,8 @@ func renameIn(m []protocol.Message, from, to string) []protocol.Message {
 	return m
 }
 
-// TestBrokenHistories breaks legal histories. The corrected histories must be legal and must stay unchanged if
-// they are corrected again. Most must need only one correction. Legal histories must not change. With
+// TestBrokenHistories breaks legal histories and corrects them. A corrected history must be legal, and correcting it
+// again must not change it. Most histories must need only one correction. Legal histories must not change. With
 // TOOLSCOPE_LONG, more than 5,000 illegal histories are corrected.
 func TestBrokenHistories(t *testing.T) {
 	rounds, atLeast := 12, 400

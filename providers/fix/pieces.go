@@ -2,7 +2,7 @@ package fix
 
 import "slices"
 
-// pieces is a changed text, as a list of parts of the original text and of new texts.
+// pieces is a changed text: a list of parts of the original text and of new texts.
 type pieces struct {
 	original []byte
 	list     []piece
@@ -32,7 +32,7 @@ func newPieces(text []byte) *pieces {
 	return &pieces{original: text, list: []piece{{from: 0, to: len(text)}}}
 }
 
-// applyEdit applies an edit of the changed text.
+// applyEdit applies an edit whose range refers to the changed text.
 func (t *pieces) applyEdit(e edit) {
 	var list []piece
 	at, isDone := 0, false
@@ -79,8 +79,8 @@ func (t *pieces) joinPieces() (text []byte) {
 	return text
 }
 
-// originalOffset returns the offset in the original text of an offset in the changed text. The offset of new
-// text is the offset at which it was inserted.
+// originalOffset converts an offset in the changed text to one in the original text. The offset of new text is the
+// offset at which it was inserted.
 func (t *pieces) originalOffset(offset int) int {
 	at, original := 0, 0
 	for _, p := range t.list {

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Codex is a session file of Codex. Codex 0.169.0 was run with damaged sessions.
+// Codex is the form of Codex's session files. The facts are from running Codex 0.169.0 with damaged sessions.
 var Codex = &Form{
 	Title: "session of Codex", Client: "Codex", DefaultTarget: "openai-responses", ItemTitle: "item",
 	RuleWords: map[string]string{
@@ -23,8 +23,8 @@ var Codex = &Form{
 // codexNotes are items that Codex doesn't send.
 var codexNotes = []string{"ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger", "context_compaction", "other"}
 
-// eachLine calls do with each line of the file that is a JSON object, and with its range, including the line end.
-// It counts the other lines.
+// eachLine calls do with each line of the file that is a JSON object, and with the line's range, including the line
+// end. It counts the other lines.
 func (d *document) eachLine(do func(entry json.Value, from, to int)) {
 	text := d.text
 	for from, number := 0, 1; from < len(text); number++ {
@@ -64,7 +64,7 @@ func readCodex(d *document) error {
 	return nil
 }
 
-// newCodexLine returns a line with a new item. The line has the time of the item before it.
+// newCodexLine returns a line with a new item. The line has the same time as the item before it.
 func newCodexLine(d *document, after int, value []byte) []byte {
 	entry := json.Value(d.text[d.items[after].line:d.items[after].end])
 	var w json.Writer
@@ -78,7 +78,8 @@ func newCodexLine(d *document, after int, value []byte) []byte {
 	return append(w.Member("type", "response_item").Key("payload").Raw(value).Close('}').Text, '\n')
 }
 
-// ClaudeCode is a session file of Claude Code. Claude Code 2.1.197 and 2.1.332 were run with damaged sessions.
+// ClaudeCode is the form of Claude Code's session files. The facts are from running Claude Code 2.1.197 and 2.1.332
+// with damaged sessions.
 var ClaudeCode = &Form{
 	Title: "session of Claude Code", Client: "Claude Code", DefaultTarget: "anthropic", ItemTitle: "message",
 	RuleWords: map[string]string{
@@ -93,19 +94,19 @@ var ClaudeCode = &Form{
 	read:    readClaude,
 }
 
-// claudeEntry is an entry of a session of Claude Code.
+// claudeEntry is an entry of a Claude Code session.
 type claudeEntry struct {
 	uuid, parent, id string // id is the id of the model's message
 	message          json.Value
 	line, end        int
-	isBoundary       bool // the history before it was compacted
-	carries          bool // the next request contains its message
+	isBoundary       bool // whether the history before this entry was compacted
+	carries          bool // whether the next request contains the entry's message
 	isResult, isSent bool
 }
 
-// readClaude finds the messages that Claude Code sends: the path from the latest message back to the first
-// one or to the latest compaction. Claude Code also sends the other blocks of the messages on that path, and
-// their results.
+// readClaude finds the messages that Claude Code sends: the path from the latest message back to the first one, or
+// back to the latest compaction. Claude Code also sends the other blocks of the messages on that path, and their
+// results.
 func readClaude(d *document) error {
 	var all []claudeEntry
 	byUUID, leaf := map[string]int{}, -1
@@ -157,7 +158,7 @@ func readClaude(d *document) error {
 		case !e.isSent || !e.carries:
 		case e.id == "":
 			add(e)
-		default: // all blocks of a message are together
+		default: // all blocks of a message are kept together
 			for _, block := range blocks[e.id] {
 				add(block)
 			}

@@ -9,12 +9,12 @@ import (
 	"toolscope/providers/requestrules"
 )
 
-// codexLine is an entry of a session of Codex with an item.
+// codexLine returns an entry of a Codex session that contains an item.
 func codexLine(item string) string {
 	return `{"timestamp":"2026-11-22T23:45:36.493Z","type":"response_item","payload":` + item + `}` + "\n"
 }
 
-// Items of a session of Codex.
+// These are items of a Codex session.
 var (
 	codexAsk      = codexLine(`{"type":"message","role":"user","content":[{"type":"input_text","text":"list"}]}`)
 	codexCall     = codexLine(`{"type":"function_call","id":"fc_1","call_id":"call_k1","name":"ls","arguments":"{}"}`)
@@ -25,7 +25,7 @@ var (
 	codexSnapshot = codexLine(`{"type":"ghost_snapshot","ghost_commit":{}}`)
 )
 
-// claudeEntry returns an entry of a session of Claude Code.
+// claudeEntry returns an entry of a Claude Code session.
 func claudeEntry(uuid, parent, kind, message string) string {
 	parent = strings.ReplaceAll(`"`+parent+`"`, `""`, "null")
 	return `{"parentUuid":` + parent + `,"isSidechain":false,"type":"` + kind + `","message":` + message + `,"uuid":"` + uuid + `","sessionId":"s1"}` + "\n"
@@ -117,7 +117,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// TestBodies checks corrections of request bodies whose bytes the generated histories don't have.
+// TestBodies checks corrections of request bodies in forms that the generated histories don't have.
 func TestBodies(t *testing.T) {
 	const use = `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}`
 	for _, test := range []struct{ name, target, text, want string }{
@@ -157,7 +157,7 @@ func TestBodies(t *testing.T) {
 }
 
 // TestUncorrectable checks that reasoning without a signature stays if the model still needs it, and that damaged
-// bodies are errors.
+// bodies cause errors.
 func TestUncorrectable(t *testing.T) {
 	_, read := readerOf(t, "anthropic")
 	thought := func(signature string) string {

@@ -14,8 +14,8 @@ type call struct {
 	signature string
 
 	args    json.Builder
-	object  []byte // arguments that came as an object; nil if none did
-	empty   []byte // an object without fields, which is used if no other arguments come
+	object  []byte // arguments that arrived as an object, or nil
+	empty   []byte // an object without fields, which is used if no other arguments arrive
 	started bool   // arguments have come
 }
 
@@ -102,8 +102,8 @@ func (k *call) setArguments(args []byte) {
 	k.started, k.object = true, append(k.object[:0], args...)
 }
 
-// applyPatch applies one element of partialArgs. The WireForm of the delta is a short form of this element:
-// the path, the value, and … if more of the string follows.
+// applyPatch applies one element of partialArgs. The WireForm of the delta is a short form of this element: the path,
+// the value, and "…" if more of the string follows.
 func (d *decoder) applyPatch(k *call, p *patch) {
 	path, value, more := p.path.Append(d.path[:0]), p.value, p.continues.IsTrue()
 	if p.null != nil {
@@ -136,8 +136,7 @@ func (d *decoder) applyPatch(k *call, p *patch) {
 
 var null = json.Value("null")
 
-// reportPatch reports the change that a patch makes: text that is appended to the arguments, or new
-// arguments.
+// reportPatch reports the change that a patch makes: either text that is appended to the arguments, or new arguments.
 func (k *call) reportPatch(done json.PatchResult, from []byte) {
 	if done.Rewritten {
 		k.Rewrite(k.args.Text(), from)
@@ -146,7 +145,7 @@ func (k *call) reportPatch(done json.PatchResult, from []byte) {
 	}
 }
 
-// sealCall ends the active call and makes its arguments final. The parameter from is the wire form of the end.
+// sealCall ends the active call and makes its arguments final. The text from is the wire form of the end.
 func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k := ch.active
 	ch.active = nil
@@ -173,8 +172,8 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 // isWaiting reports whether a delta announced more of a string that has not arrived yet.
 func (k *call) isWaiting() bool { return k.object == nil && k.args.AwaitsString() }
 
-// endCallImplicitly ends the active call because another call begins. Its arguments are read as complete,
-// unless a delta announced more of a string.
+// endCallImplicitly ends the active call because another call begins. The arguments are taken to be complete, unless
+// a delta announced more of a string.
 func (d *decoder) endCallImplicitly(ch *candidateState) {
 	k := ch.active
 	k.Find(implicitEnd, "another call began before this call ended: nothing confirms that the arguments of this call are complete")
@@ -213,8 +212,8 @@ func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, val
 	ch.server.Seal()
 }
 
-// reportResult reports the result of a call that the provider ran. Results in older responses have no id and
-// belong to the latest call that the provider ran.
+// reportResult reports the result of a call that the provider ran. In older responses, results have no id and belong
+// to the latest call that the provider ran.
 func (d *decoder) reportResult(ch *candidateState, kind partKind, value json.Value) {
 	switch id := value.Get("id").Text(); {
 	case id == "" && ch.server != nil:
@@ -227,7 +226,7 @@ func (d *decoder) reportResult(ch *candidateState, kind partKind, value json.Val
 // codeTool is toolscope's name for the tool that runs code. The tool has no name on the wire.
 const codeTool = "code_execution"
 
-// toolType returns the type in a toolCall or toolResponse, which is the name of the provider's tool.
+// toolType returns the type in a toolCall or toolResponse, which is the name of one of the provider's tools.
 func toolType(value json.Value) string {
 	name := value.Get("toolType")
 	if !name.IsPresent() {

@@ -21,15 +21,15 @@ type decoder struct {
 type response struct {
 	turn          *protocol.Turn
 	failed        bool
-	promptRefused bool // the prompt was refused
-	signed        bool // a thought signature has arrived
+	promptRefused bool // whether the prompt was refused
+	signed        bool // whether a thought signature has arrived
 
 	choices []*candidateState
 	byIndex map[int32]*candidateState // the same candidates, by index
 	running int                       // candidates without a finish reason
 	slots   int32                     // number of calls, which is also the next slot
 	tokens  tokenCounts
-	usage   stream.Usage // the usage that was reported last
+	usage   stream.Usage // the usage as last reported
 }
 
 // candidateState is the state of a candidate, one of the alternative responses of a turn.
@@ -50,7 +50,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 func (d *decoder) Frame(f stream.Frame) error {
 	data := json.Value(f.Data)
 	switch {
-	case protocol.IsDone(data): // not part of this protocol, but gateways add it
+	case protocol.IsDone(data): // this marker is not part of the protocol, but gateways add it
 		d.Close()
 		return nil
 	case data.Kind() == '[':
@@ -59,8 +59,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return d.readChunk(data)
 }
 
-// readChunks reads an array of responses in one frame. If an element is not an object, it reads nothing and
-// returns an error.
+// readChunks reads an array of responses in one frame. If any element is not an object, it reads nothing and returns
+// an error.
 func (d *decoder) readChunks(data json.Value) error {
 	check := data.Scan()
 	for ok := check.Array(); ok; ok = check.Element() {
@@ -146,7 +146,7 @@ func (d *decoder) readPart(ch *candidateState, p *part) {
 		d.turn.Part(p.text, p.signature, p.thought.IsTrue())
 		return
 	}
-	d.turn.Part(p.text, nil, p.thought.IsTrue()) // the signature belongs to the other content of the part, not to the text
+	d.turn.Part(p.text, nil, p.thought.IsTrue()) // the signature belongs to the part's other content, not to the text
 	d.turn.EndThinking()
 	switch kind {
 	case partCall:
@@ -175,7 +175,7 @@ func (d *decoder) Close() {
 	}
 }
 
-// isFinished reports whether every candidate has finished, or no candidate follows because the prompt was
+// isFinished reports whether every candidate has finished, or whether none will follow because the prompt was
 // refused.
 func (d *decoder) isFinished() bool {
 	return d.running == 0 && (len(d.choices) > 0 || d.promptRefused)
@@ -213,8 +213,8 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	ch.active, ch.finished = nil, true
 }
 
-// reportRefusal reports why the provider discarded a response. If the provider discarded a call,
-// reportRefusal opens a call that shows it.
+// reportRefusal reports why the provider discarded a response. If it discarded a call, reportRefusal opens a call
+// that shows the discarded one.
 func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.Value) {
 	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message.HasText()
 	if !attempt || ch.active != nil || reason == unexpectedCall && ch.first != nil {
@@ -231,8 +231,8 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.
 		"%s: the provider discarded a call that the model wrote; toolscope shows the provider's description of that call", stream.Fact(reason))
 }
 
-// attemptName returns the name of the call in a finishMessage, or "" if there is none. The message quotes the
-// model: print(default_api.NAME(…)) or call:default_api:NAME{…}.
+// attemptName returns the name of the call in a finishMessage, or "" if there is none. The message quotes what the
+// model wrote: print(default_api.NAME(…)) or call:default_api:NAME{…}.
 func attemptName(message string) string {
 	for i, c := range message {
 		if c != '(' && c != '{' {
@@ -254,15 +254,15 @@ func attemptName(message string) string {
 	return ""
 }
 
-// notNames are words before a bracket that are not the name of a call.
+// notNames are words before a bracket that are not names of calls.
 var notNames = map[string]bool{"print": true, "call": true, "calls": true}
 
-// isNameByte reports whether a function's name, or the prefix in front of it, can contain c.
+// isNameByte reports whether a function's name, or the prefix in front of it, may contain c.
 func isNameByte(c byte) bool {
 	return c == '_' || c == '.' || c == ':' || c == '-' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 }
 
-// reportPromptFeedback reports that the prompt was refused. No candidates follow a refusal.
+// reportPromptFeedback reports that the prompt was refused. After a refusal, no candidates follow.
 func (d *decoder) reportPromptFeedback(feedback json.Value) {
 	if feedback.Kind() != '{' {
 		return
@@ -280,8 +280,8 @@ func (d *decoder) reportPromptFeedback(feedback json.Value) {
 	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", stream.Fact(why), afterColon(message))
 }
 
-// reportError reports an error. The error is a complete body, an element of the array, or a frame of a stream
-// whose HTTP status was already 200.
+// reportError reports an error, which arrives as a complete body, as an element of the array, or as a frame of a
+// stream whose HTTP status was already 200.
 func (d *decoder) reportError(err json.Value) {
 	d.failed = true
 	d.flush()
@@ -304,8 +304,7 @@ func afterColon(text json.Value) stream.Message {
 	return stream.Messagef(": %s", text.Text())
 }
 
-// tokenCounts are the counts as the provider sent them. If a count is missing in a chunk, its last value
-// stays.
+// tokenCounts are the counts as the provider sent them. A count that is missing in a chunk keeps its last value.
 type tokenCounts struct{ prompt, tool, cached, candidates, thoughts stream.Count }
 
 // countOfKind returns the number of tokens of one modality in a list of counts.

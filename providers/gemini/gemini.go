@@ -38,13 +38,13 @@ func Protocol() protocol.Protocol {
 	}
 }
 
-// ownKeys are fields that mark a response of this protocol, with the first byte of their values.
+// ownKeys are fields that identify a response of this protocol, with the first byte of their values.
 var ownKeys = map[string]byte{
 	"candidates": '[', "usageMetadata": '{', "usage_metadata": '{', "promptFeedback": '{', "prompt_feedback": '{',
 	"modelVersion": '"', "model_version": '"',
 }
 
-// candidateKeys are fields of a candidate. A candidate has at least one of them.
+// candidateKeys are fields of a candidate. Every candidate has at least one of them.
 var candidateKeys = map[string]bool{
 	"content": true, "index": true, "finishReason": true, "finish_reason": true, "finishMessage": true, "finish_message": true,
 	"safetyRatings": true, "safety_ratings": true, "citationMetadata": true, "citation_metadata": true, "tokenCount": true,
@@ -52,8 +52,8 @@ var candidateKeys = map[string]bool{
 	"urlContextMetadata": true,
 }
 
-// otherKeys are fields that show another protocol: Chat Completions, to which IBM's watsonx adds a
-// model_version; ADK; the Live API; LangChain.
+// otherKeys are fields that show another protocol: Chat Completions, to which IBM's watsonx adds a model_version;
+// ADK; the Live API; or LangChain.
 var otherKeys = map[string]bool{
 	"choices": true, "invocationId": true, "serverContent": true, "setupComplete": true, "toolCall": true, "response_metadata": true,
 }
@@ -110,11 +110,11 @@ const (
 	unexpectedCall = "UNEXPECTED_TOOL_CALL"
 )
 
-// tiers maps the traffic types with a price of their own to their service tiers.
+// tiers maps traffic types that have their own price to their service tiers.
 var tiers = map[string]string{"ON_DEMAND_PRIORITY": "priority", "ON_DEMAND_FLEX": "flex"}
 
-// chunk is one chunk or one complete body, as sent. Each chunk is a response whose parts continue the parts
-// of earlier chunks. Keys are in camel case, or in snake case from clients that print parsed objects.
+// chunk is one chunk or one complete body, as it was sent. Each chunk is a response whose parts continue the parts of
+// earlier chunks. Keys are in camel case, or in snake case if a client printed parsed objects.
 type chunk struct {
 	shape *json.Shape
 
@@ -174,7 +174,7 @@ const (
 	partTool                   // toolCall: run by the provider
 	partAnswer                 // toolResponse
 	partMedia                  // media and metadata, which are ignored
-	partText                   // a text, a thought, or nothing
+	partText                   // text, a thought, or nothing
 	partNew                    // any other kind
 )
 
@@ -236,7 +236,7 @@ func (p *patch) shapeFields() []json.Binding {
 	}
 }
 
-// usage is usageMetadata. The prompt count includes the cached tokens. No other count includes another count.
+// usage is usageMetadata. The prompt count includes the cached tokens. Otherwise, the counts don't overlap.
 type usage struct {
 	whole json.Value
 
@@ -260,7 +260,7 @@ func (u *usage) shapeFields() []json.Binding {
 	}
 }
 
-// findings lists the findings that only this protocol makes.
+// findings lists the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
 	patchOverwrites, patchGoesBack, patchUnclosed, patchUnreadable, implicitEnd,
 }
@@ -297,8 +297,8 @@ var (
 	}
 )
 
-// writeRequest writes a request for streamGenerateContent, for an event stream. The path contains the model.
-// Every chunk of the response has the usage.
+// writeRequest writes a request to streamGenerateContent for an event stream. The path contains the model. Every
+// chunk of the response contains the usage.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').WriteList("contents", r.EncodedMessages)
@@ -335,7 +335,7 @@ func readModel(path string, request []byte) string {
 	return json.Value(request).Get("model").Text()
 }
 
-// builtins maps the field that requests a tool of the provider to the tool's name in calls.
+// builtins maps each field that requests one of the provider's tools to the name that the tool has in calls.
 var builtins = map[string]string{
 	"codeExecution": codeTool, "code_execution": codeTool,
 	"googleSearch": "google_search", "google_search": "google_search",
@@ -388,7 +388,7 @@ func readDeclaration(f json.Value) protocol.Tool {
 	return t
 }
 
-// wireMarks are the marks of Gemini. Its errors are from
+// wireMarks describes Gemini's protocol to code that doesn't decode it. Its errors are from
 // https://ai.google.dev/gemini-api/docs/troubleshooting and google/rpc/code.proto.
 var wireMarks = marks.Protocol{
 	Asides: []string{":countTokens", ":embedContent", ":batchEmbedContents"},

@@ -26,7 +26,7 @@ func TestManyCandidates(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range d.choices {
-			d.choices[k] = nil // code that reads this candidate now panics
+			d.choices[k] = nil // code that reads this candidate will now panic
 		}
 	}
 	if opened != n || finished != n || !d.isFinished() {

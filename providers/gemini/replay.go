@@ -5,10 +5,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how generateContent accepts history, in the Gemini API and in Vertex. The rules for names
-// are from Google's API reference (FunctionDeclaration). Refusals are the service's own messages
+// target describes how generateContent accepts history, in the Gemini API and in Vertex. The rules for names are from
+// Google's API reference (FunctionDeclaration). Refusals are the service's own messages
 // (google-gemini/gemini-cli#4504, the tests of googleapis/nodejs-vertexai, and for signatures
-// lbjlaq/Antigravity-Manager#3202). The sentinel is documented for calls by another model ("Thought
+// lbjlaq/Antigravity-Manager#3202). The placeholder signature is documented for calls by another model ("Thought
 // signatures" at ai.google.dev).
 var target = protocol.Target{
 	Name: "gemini", Title: "Google Gemini", Protocol: "gemini",
@@ -39,12 +39,12 @@ var target = protocol.Target{
 
 const wrongCount = "Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn."
 
-// structDepth is the maximum nesting of a google.protobuf.Struct. By default, protobuf's parsers accept up to
-// 100 levels of nested messages, not counting the outermost message (default_recursion_limit_ in
-// coded_stream.cc, DEFAULT_RECURSION_LIMIT in CodedInputStream.java). The content, the part and the call take
-// up three levels. By struct.proto, an object takes up 3 levels: it is a Struct, whose fields are map
-// entries, each a message with a Value. A list takes up 2 levels: it is a ListValue of Values. So 32 nested
-// objects fit. In practice, the limit was hit slightly above 30 (crossplane/function-sdk-python#129).
+// structDepth is the maximum nesting of a google.protobuf.Struct. By default, protobuf's parsers accept up to 100
+// levels of nested messages, not counting the outermost message (default_recursion_limit_ in coded_stream.cc,
+// DEFAULT_RECURSION_LIMIT in CodedInputStream.java). The content, the part and the call take up three levels.
+// According to struct.proto, an object takes up three levels: it is a Struct, whose fields are map entries, each a
+// message with a Value. A list takes up two levels: it is a ListValue of Values. So 32 nested objects fit. In
+// practice, the limit was hit slightly above 30 (crossplane/function-sdk-python#129).
 var structDepth = protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2}
 
 func encodeHistory(messages []protocol.Message) [][]byte {
@@ -115,7 +115,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	return messages, s.End()
 }
 
-// reader reads the parts that the decoder reads, and the parts that only requests have.
+// reader reads the parts that the decoder also reads, and the parts that only requests have.
 type reader struct {
 	shape *json.Shape
 	in    part
@@ -144,8 +144,8 @@ func (r *reader) readRequest(s *json.Scanner, messages []protocol.Message) []pro
 	return messages
 }
 
-// eachElement calls take with each element of the next value. It treats an object as a list of one element,
-// as in Google's own examples.
+// eachElement calls take with each element of the next value. It treats an object as a list of one element, because
+// Google's own examples do so.
 func eachElement(s *json.Scanner, take func(json.Value)) {
 	if s.Kind() == '{' {
 		if v := s.Value(); v != nil {
@@ -224,7 +224,7 @@ func readAnswer(p *protocol.Part, kind partKind, value json.Value) {
 	p.Text, _ = protocol.ResponseText(value.Get("response"))
 }
 
-// readText reads a text, a thought, a result, or a part without any of them.
+// readText reads text, a thought, a result, or a part without any of them.
 func readText(p *protocol.Part, in *part, v json.Value) {
 	response := v.Get("functionResponse")
 	if response == nil {

@@ -54,8 +54,8 @@ user
   result name=f failed "{\"a\":1,\"error\":\"e\"}"
 `
 
-// TestHistory checks that a history is read, is written back unchanged, and has the same lines after it is
-// written without Raw.
+// TestHistory checks that a history is read and written back unchanged. If it is written without Raw and read again,
+// it must have the same lines.
 func TestHistory(t *testing.T) {
 	messages, err := decodeHistory([]byte(history))
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
@@ -96,7 +96,7 @@ func TestDecode(t *testing.T) {
 // TestDecodeCut checks that the complete messages of a request are read wherever the request is cut off.
 func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
-// TestEncode checks the changes that histories from other protocols need.
+// TestEncode checks the changes that are needed for histories from other protocols.
 func TestEncode(t *testing.T) {
 	user, model, system := protocol.User, protocol.Assistant, protocol.System
 	call := func(id, name, args string) protocol.Part {

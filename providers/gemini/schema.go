@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// keywords are the fields that Google's Schema object shares with JSON Schema, in both spellings, with their
-// name in JSON Schema and the kind of their value.
+// keywords maps the fields that Google's Schema object shares with JSON Schema, in both spellings, to their name in
+// JSON Schema and the kind of their value.
 var keywords = map[string]struct{ name, value string }{
 	"title": {"title", "string"}, "description": {"description", "string"}, "pattern": {"pattern", "string"}, "default": {"default", "any"},
 	"minimum": {"minimum", "number"}, "maximum": {"maximum", "number"},
@@ -28,19 +28,19 @@ var keywords = map[string]struct{ name, value string }{
 	"example": {"examples", "one"},
 }
 
-// formats are the formats of JSON Schema that appendSchema keeps. Google's other formats give the bits of a
-// number, or mark a string as an enum.
+// formats are the formats of JSON Schema that appendSchema keeps. Google's other formats state a number's size in
+// bits, or mark a string as an enum.
 var formats = map[string]bool{
 	"date-time": true, "date": true, "time": true, "duration": true, "email": true, "hostname": true, "ipv4": true,
 	"ipv6": true, "uri": true, "uuid": true,
 }
 
-// typeNumbers maps the numbers of the type enum to the types.
+// typeNumbers maps the numbers in the type enum to types.
 var typeNumbers = map[string]string{
 	"1": "string", "2": "number", "3": "integer", "4": "boolean", "5": "array", "6": "object", "7": "null",
 }
 
-const maxSchemaDepth = 100 // levels of nested schemas; protobuf allows no more
+const maxSchemaDepth = 100 // maximum levels of nested schemas; protobuf allows no more
 
 // schemaWriter writes the fields of one schema object.
 type schemaWriter struct {
@@ -137,7 +137,7 @@ func (w *schemaWriter) writeSchemas(v json.Value, depth int) {
 	w.dst = append(w.dst, '}')
 }
 
-// writeSchemaList writes an array of schemas. If null is set, it adds a schema for null.
+// writeSchemaList writes an array of schemas. If null is set, it adds a schema that allows null.
 func (w *schemaWriter) writeSchemaList(v json.Value, depth int, null bool) {
 	w.dst = append(w.dst, '[')
 	s, n := v.Scan(), 0
@@ -156,7 +156,7 @@ func (w *schemaWriter) writeSchemaList(v json.Value, depth int, null bool) {
 	w.dst = append(w.dst, ']')
 }
 
-// writeType writes the type: one word, or several words if the client sent JSON Schema or null is allowed.
+// writeType writes the type: one word, or several words if null is allowed or the client sent JSON Schema.
 func (w *schemaWriter) writeType(v json.Value, nullable bool) {
 	var words []string
 	add := func(v json.Value) {
@@ -215,9 +215,9 @@ func (w *schemaWriter) writeUnion(v json.Value, nullable bool, depth int) {
 	}
 }
 
-// googleSchema converts a JSON Schema to Google's Schema object, a subset of the schema in OpenAPI 3.0. It
-// returns nil for a schema without properties: the API refuses an empty schema, and a tool without a schema
-// has no parameters. Keywords that are not in the subset are omitted, so the model gets less information.
+// googleSchema converts a JSON Schema to Google's Schema object, a subset of the schema in OpenAPI 3.0. It returns
+// nil for a schema without properties: the API refuses an empty schema, and a tool without a schema has no
+// parameters. Keywords outside the subset are omitted, so the model gets less information.
 func googleSchema(schema json.Value) json.Value {
 	s := schema.Get("properties").Scan()
 	if !s.Object() {
@@ -234,20 +234,20 @@ type schemaConverter struct {
 	made int // number of schemas written
 }
 
-// maxSchemas is the maximum number of schemas that one conversion writes. References to references can
-// multiply without a bound.
+// maxSchemas is the maximum number of schemas that one conversion writes. Without a limit, references to references
+// could multiply endlessly.
 const maxSchemas = 10000
 
 // A schemaNode is one schema together with the fields of the schemas that it refers to.
 type schemaNode struct {
 	members  map[string]json.Value
-	kind     string // in lower case; "" if the schema has no type, or several types
+	kind     string // in lower case; "" if the schema has no type or several types
 	kinds    []string
 	nullable bool
 }
 
-// sharedKeywords are the fields that both Google's Schema and JSON Schema have, each with the type that it
-// applies to, or "" for every type.
+// sharedKeywords are the fields that both Google's Schema and JSON Schema have. Each has the type that it applies to,
+// or "" for every type.
 var sharedKeywords = []struct{ name, kind string }{
 	{"title", ""}, {"description", ""}, {"default", ""},
 	{"minLength", "string"}, {"maxLength", "string"}, {"pattern", "string"},
@@ -256,8 +256,8 @@ var sharedKeywords = []struct{ name, kind string }{
 	{"minProperties", "object"}, {"maxProperties", "object"},
 }
 
-// convertSchema writes one schema. The parameter seen lists the references that lead to this schema:
-// following one of them again would never end.
+// convertSchema writes one schema. The references in seen lead to this schema, so following one of them again would
+// never end.
 func (c *schemaConverter) convertSchema(v json.Value, depth int, nullable bool, seen []string) json.Value {
 	n := schemaNode{members: map[string]json.Value{}, nullable: nullable}
 	var w json.Writer
@@ -270,7 +270,7 @@ func (c *schemaConverter) convertSchema(v json.Value, depth int, nullable bool, 
 	return w.Close('}').Text
 }
 
-// writeSchema writes the fields of a schema. anyOf must be the only field.
+// writeSchema writes the fields of a schema. If it has anyOf, that must be its only field.
 func (c *schemaConverter) writeSchema(w *json.Writer, n *schemaNode, depth int, seen []string) {
 	switch union := n.readUnion(); {
 	case n.kind == "" && len(n.kinds) > 1 && len(union) == 0:
@@ -313,9 +313,9 @@ func (c *schemaConverter) writeKind(w *json.Writer, n *schemaNode, depth int, se
 	}
 }
 
-// writeItems writes the items of an array. The API requires them.
+// writeItems writes the items field of an array, which the API requires.
 func (c *schemaConverter) writeItems(w *json.Writer, n *schemaNode, depth int, seen []string) {
-	items := json.Value(`{"type":"STRING"}`) // for any type: most values can be written as text
+	items := json.Value(`{"type":"STRING"}`) // used for any type, because most values can be written as text
 	if v := n.members["items"]; v.Kind() == '{' {
 		items = c.convertSchema(v, depth+1, false, seen)
 	}
@@ -379,8 +379,8 @@ func (n *schemaNode) writeEnum(w *json.Writer) {
 	}
 }
 
-// absorbSchema adds those fields of a schema to a node that the node lacks. It does the same with the schema
-// that v refers to, with its allOf, and with a single alternative. It returns seen with the references that it
+// absorbSchema adds to a node those fields of the schema v that the node lacks. It does the same with the schema that
+// v refers to, with the schemas in allOf, and with a single alternative. It returns seen with the references that it
 // followed.
 func (c *schemaConverter) absorbSchema(n *schemaNode, v json.Value, seen []string) []string {
 	s := v.Scan()
@@ -460,8 +460,8 @@ func (n *schemaNode) readUnion() []json.Value {
 	return append(list, more...)
 }
 
-// listAlternatives returns the schemas in a list, except a schema for null, which is not a type in Google's
-// Schema. If there is one, null is set.
+// listAlternatives returns the schemas in a list, except a schema for null, which is not a type in Google's Schema.
+// If there is such a schema, null is set.
 func listAlternatives(list json.Value) (all []json.Value, null bool) {
 	for v := range list.Elements() {
 		if v.Get("type").Is("null") {

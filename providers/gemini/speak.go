@@ -6,7 +6,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// speaker writes the responses of a stream. Each call is complete in one response.
+// speaker writes the responses of a stream. Each call is contained in a single response.
 var speaker = protocol.Speaker{Whole: true, WriteStep: writeStep, Body: writeBody, ErrorBody: writeError}
 
 func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {

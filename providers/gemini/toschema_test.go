@@ -11,10 +11,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestGoogleSchema checks that each JSON Schema becomes a Google Schema, without the keywords that Google
-// lacks.
+// TestGoogleSchema checks that each JSON Schema becomes a Google Schema without the keywords that Google lacks.
 func TestGoogleSchema(t *testing.T) {
-	for _, test := range []struct{ schema, want string }{ // schema of the property p
+	for _, test := range []struct{ schema, want string }{ // schema of the property named p
 		{`{"type":"string","minLength":1,"maxLength":5,"pattern":"a*","format":"uri","description":"D","title":"T","default":"a"}`,
 			`{"type":"STRING","minLength":1,"maxLength":5,"pattern":"a*","description":"D","title":"T","default":"a"}`},
 		{`{"type":"string","format":"date-time"}`, `{"type":"STRING","format":"date-time"}`},
@@ -67,8 +66,8 @@ func TestGoogleSchema(t *testing.T) {
 	}
 }
 
-// TestGoogleSchemaOfMuch checks that endless nesting, and references that expand beyond the limits, result in
-// a small schema.
+// TestGoogleSchemaOfMuch checks that endless nesting and references that expand beyond the limits result in a small
+// schema.
 func TestGoogleSchemaOfMuch(t *testing.T) {
 	var defs strings.Builder
 	for i := range 40 {
@@ -84,7 +83,7 @@ func TestGoogleSchemaOfMuch(t *testing.T) {
 	}
 }
 
-// TestGoogleSchemaReadsBack checks that a translated schema has the same meaning for the reader of requests.
+// TestGoogleSchemaReadsBack checks that a translated schema has the same meaning to the function that reads requests.
 func TestGoogleSchemaReadsBack(t *testing.T) {
 	const schema = `{"type":"object","properties":{"n":{"type":["integer","null"]},"l":{"type":"array","items":{"type":"string"}}},"required":["l"]}`
 	var got, want any

@@ -21,15 +21,15 @@ type decoder struct {
 type interaction struct {
 	turn     *protocol.Turn
 	steps    map[int32]*step // open steps
-	headless bool            // the beginning of the interaction is missing
-	streamed bool            // a step or a delta has arrived as an event
+	headless bool            // whether the beginning of the interaction is missing
+	streamed bool            // whether a step or a delta has arrived as an event
 	finished string          // status that ended the interaction; "" before its end; "none" for a snapshot
 }
 
-// step is a step that has started and not stopped.
+// step is a step that has started and not yet stopped.
 type step struct {
-	call   *protocol.Call // the step's call, if it opened one
-	answer string         // id of the call, if the step is the result of a call
+	call   *protocol.Call // the call that the step opened, or nil
+	answer string         // id of a call, if the step is its result
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
@@ -41,7 +41,7 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 // Frame reads one event. The event's type is in the body. If the body has no type, the name of the
 // server-sent event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // not part of this protocol, but gateways add it
+	if protocol.IsDone(f.Data) { // this marker is not part of the protocol, but gateways add it
 		d.Close()
 		return nil
 	}
@@ -113,8 +113,8 @@ func modelOf(interaction json.Value) string {
 	return interaction.Get("agent").Text()
 }
 
-// ensureTurn opens a turn for an event that came before the start of the interaction. A resumed stream begins
-// in the middle of an interaction.
+// ensureTurn opens a turn for an event that arrived before the start of the interaction. A resumed stream begins in
+// the middle of an interaction.
 func (d *decoder) ensureTurn(event string) {
 	if !d.turn.IsOpen() {
 		d.openTurn(nil)
@@ -131,7 +131,7 @@ func (d *decoder) newStep(slot int32) *step {
 	return st
 }
 
-// readStep reads a complete step, or the start of a step if starts is set.
+// readStep reads a complete step or, if starts is set, the start of a step.
 func (d *decoder) readStep(st *step, slot int32, s json.Value, starts bool) {
 	kind := s.Get("type").Text()
 	switch info, isCall := callOf(kind); {
@@ -177,7 +177,7 @@ func (d *decoder) readDelta(slot int32) {
 	delta, st := &d.ev.delta, d.steps[slot]
 	switch kind := delta.kind; string(kind.Word()) {
 	case "arguments_delta":
-		if st == nil { // the session reports that the call never opened
+		if st == nil { // the turn reports that the call was never opened
 			d.newStep(slot).call = d.turn.Call(slot)
 		}
 		d.turn.Call(slot).Args(delta.arguments)
@@ -194,8 +194,8 @@ func (d *decoder) readDelta(slot int32) {
 	}
 }
 
-// readCompleteDelta reads a delta that is a call or a result. Calls that the provider runs arrive in such
-// deltas. In older streams, all calls do.
+// readCompleteDelta reads a delta that is a call or a result. Calls that the provider runs arrive in such deltas. In
+// older streams, all calls do.
 func (d *decoder) readCompleteDelta(st *step, slot int32, kind string) {
 	delta := d.ev.delta.whole
 	_, isCall := callOf(kind)
@@ -266,8 +266,8 @@ func (d *decoder) endInteraction(interaction json.Value) {
 	d.reportStatus(status)
 }
 
-// reportStatus reports a status as the finish reason. The status in_progress, a missing status and a repeated
-// status are only heartbeats.
+// reportStatus reports a status as the finish reason. If the status is in_progress, missing or repeated, the event is
+// only a heartbeat.
 func (d *decoder) reportStatus(status json.Value) {
 	word := status.Text()
 	if word == "" || word == "in_progress" || word == d.finished {
@@ -322,7 +322,7 @@ func (d *decoder) readUnstreamedSteps(interaction json.Value) {
 	}
 }
 
-// sealRest reports the open calls, which have no step.stop, and makes them final.
+// sealRest reports the calls that are still open because they have no step.stop, and makes them final.
 func (d *decoder) sealRest() {
 	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
 		if c := d.steps[slot].call; c != nil {
@@ -351,8 +351,8 @@ func (d *decoder) Close() {
 	}
 }
 
-// reportUsage adds the thoughts to the output count, and the tool-use tokens to the input count. If the total
-// shows that the output count includes the thoughts, they are not added.
+// reportUsage adds the thoughts to the output count, and the tool-use tokens to the input count. It doesn't add the
+// thoughts if the total shows that the output count already includes them.
 func (d *decoder) reportUsage(u json.Value, tier string) {
 	if u.Kind() != '{' {
 		return

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes the history in a request. The input in a request is a complete conversation, or only the
-// new part of a conversation that the provider stores.
+// target describes the history in a request. The input of a request is a complete conversation, or only the new part
+// of a conversation that the provider stores.
 var target = protocol.Target{
 	Name: "gemini-interactions", Title: "Gemini Interactions", Protocol: "gemini-interactions",
 	Form: protocol.ObjectForm, Doubles: true, UnorderedKeys: true, Merges: true, HasPreviousID: true,
@@ -33,7 +33,7 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	return messages, s.End()
 }
 
-// readMessages reads an input: a text, one content, or a list of contents, steps or turns.
+// readMessages reads an input: a string, a content object, or a list of contents, steps or turns.
 func readMessages(input json.Value) (messages []protocol.Message) {
 	add := func(role protocol.Role, parts ...protocol.Part) {
 		if n := len(messages) - 1; n >= 0 && messages[n].Role == role {
@@ -91,7 +91,7 @@ func readParts(list json.Value) (parts []protocol.Part) {
 	return parts
 }
 
-// readPart reads a call, a result, a thought or a content.
+// readPart reads a call, a result, a thought or other content.
 func readPart(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.OtherPart, Signature: v.Get("signature").Text(), Raw: v}
 	kind := v.Get("type").Text()

@@ -1,10 +1,10 @@
 // Package geminiinteractions decodes Google's Interactions API: its event stream and its complete bodies.
 //
 // Wire facts are from Google's reference and SDKs ("Interactions API" and "Streaming interactions" at
-// ai.google.dev; interactions in js-genai). An interaction is a list of steps. A call is a step, and its slot
-// is the step's index. Its arguments are {} at the start of the step, and JSON text in the deltas. The
-// arguments of a call that the provider runs are an object in one delta. step.stop makes the arguments final.
-// In older streams, the names of these events begin with content instead of step.
+// ai.google.dev; interactions in js-genai). An interaction is a list of steps. A call is a step, and its slot is
+// the step's index. Its arguments are {} at the start of the step, and JSON text in the deltas. If the provider
+// runs the call, its arguments are an object in one delta. step.stop makes the arguments final. In older streams,
+// the names of these events begin with content instead of step.
 package geminiinteractions
 
 import (
@@ -33,7 +33,7 @@ func Protocol() protocol.Protocol {
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var kind, object, status, steps json.Value
-	other := false // the frame has is_finished, as in version 1 of Cohere's protocol, which also has event types
+	other := false // a frame with is_finished is from version 1 of Cohere's protocol, which also has event types
 	s := json.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
 		switch string(s.Key()) {
@@ -85,8 +85,7 @@ var ignoredTypes = map[string]bool{
 	"thought_signature": true, "text_annotation": true, "text_annotation_delta": true,
 }
 
-// callOf describes the call in a step, content or delta of the given type. The result ok is false if the type
-// is not a call.
+// callOf describes the call in a step, content or delta of the given type. If the type is not a call, ok is false.
 func callOf(kind string) (info stream.CallInfo, ok bool) {
 	name, isCall := strings.CutSuffix(kind, "_call")
 	switch kind {
@@ -118,7 +117,7 @@ func readTools(request []byte) (list []protocol.Tool) {
 			list = append(list, protocol.Tool{
 				Name: tool.Get("name").Text(), Kind: "function", Description: tool.Get("description").Text(), Schema: tool.Get("parameters"),
 			})
-		case "mcp_server": // the request doesn't list its tools
+		case "mcp_server": // the request doesn't list the tools of this server
 		default:
 			list = append(list, protocol.Tool{Name: kind, Kind: "server"})
 		}
@@ -126,7 +125,7 @@ func readTools(request []byte) (list []protocol.Tool) {
 	return list
 }
 
-// event is one event of the stream or one complete body, as sent.
+// event is one event of the stream or one complete body, as it was sent.
 type event struct {
 	shape *json.Shape
 
@@ -156,7 +155,7 @@ func (ev *event) bindShape() {
 		json.Field("steps", &ev.steps).Or("outputs"))
 }
 
-// findings lists the findings that only this protocol makes.
+// findings lists the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
 	responseUnfinished,
 }
@@ -169,7 +168,7 @@ var (
 	}
 )
 
-// wireMarks are the marks of the Interactions API.
+// wireMarks describes the Interactions API to code that doesn't decode it.
 var wireMarks = marks.Protocol{
 	Events: []marks.Event{
 		{Type: "interaction.start", Begins: true},

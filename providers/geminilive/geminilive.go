@@ -59,7 +59,7 @@ type decoder struct {
 	*protocol.Out
 	turn  *protocol.Turn
 	calls protocol.Calls
-	ended bool // the turn ends when another turn begins, or with the connection
+	ended bool // whether the turn ends as soon as another turn begins or the connection ends
 }
 
 // Frame reads one message.
@@ -100,8 +100,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// ensureTurn returns the open turn. If content is set, the model's content follows, which begins a new turn
-// after the end of a turn.
+// ensureTurn returns the open turn. If content is set, the event contains content of the model. After the end of a
+// turn, such content begins a new turn.
 func (d *decoder) ensureTurn(content bool) *protocol.Turn {
 	if content && d.ended {
 		d.turn.End()

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// ParseErrorText returns the error of JSON.parse for a text that is not JSON. The messages are those of
-// JavaScriptCore (the engine of Bun), without the prefix "JSON Parse error: ". The result is "" if the text
-// is JSON. An error of the lexer takes precedence over an error of the parser.
+// ParseErrorText returns the error that JSON.parse reports for a text that is not JSON. The messages are those of
+// JavaScriptCore (the engine of Bun), without the prefix "JSON Parse error: ". If the text is JSON, the result is "".
+// An error of the lexer takes precedence over an error of the parser.
 func ParseErrorText(text string) string {
 	if _, ok := Parse(text); ok {
 		return ""
@@ -28,11 +28,11 @@ func ParseErrorText(text string) string {
 // errorParser reads a text up to its first error.
 type errorParser struct {
 	parser
-	kind        byte   // kind of the current token: its first byte, 'v' for a literal, 'i' for a word, 0 at the end, 'x' if it is not a token
+	kind        byte   // kind of the current token: its first byte, 'v' for a literal, 'i' for a word, 0 at the end, or 'x' if it is not a token
 	word        string // the text of a word
-	tokenError  string // error of the current token
-	syntaxError string // error of the token's position
-	lost        bool   // an exponent has no digits: reading stops there without an error
+	tokenError  string // error within the current token
+	syntaxError string // error because the token is not allowed at its position
+	lost        bool   // an exponent has no digits, so reading stops there without an error
 }
 
 // nextToken reads the next token and returns its kind.
@@ -76,7 +76,7 @@ func isWord(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b == '_' || b == '$'
 }
 
-// firstUnits returns the first UTF-16 units of a text. It includes half a character at the end.
+// firstUnits returns the first n UTF-16 units of a text. If this cuts a surrogate pair, the first half is included.
 func firstUnits(text string, n int) string {
 	whole := UTF16Prefix(text, n)
 	if rest := text[len(whole):]; rest != "" && UTF16Len(whole) < n {
@@ -87,7 +87,7 @@ func firstUnits(text string, n int) string {
 	return whole
 }
 
-// checkIdentifier reads a word. The word is a JSON literal, even if more letters follow, or an identifier.
+// checkIdentifier reads a JSON literal, even if more letters follow it, or else an identifier.
 func (c *errorParser) checkIdentifier() {
 	rest := c.text[c.at:]
 	for word := range words {
@@ -105,7 +105,7 @@ func (c *errorParser) checkIdentifier() {
 	c.at += end
 }
 
-// checkNumber reads a number, or sets the error of the token.
+// checkNumber reads a number. If the number is invalid, it sets the error of the token.
 func (c *errorParser) checkNumber() {
 	c.acceptByte('-')
 	if !c.acceptByte('0') && c.skipDigits() == 0 {
@@ -126,7 +126,7 @@ func (c *errorParser) checkNumber() {
 	}
 }
 
-// checkString reads a string, or sets the error of the token.
+// checkString reads a string. If the string is invalid, it sets the error of the token.
 func (c *errorParser) checkString() {
 	for c.at++; c.at < len(c.text) && c.text[c.at] >= ' '; c.at++ {
 		switch c.text[c.at] {

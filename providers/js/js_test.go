@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStringify checks the output of JSON.stringify for values that JSON.parse has read. node printed the
-// expected texts.
+// TestStringify checks the output of JSON.stringify for values that JSON.parse has read. The expected texts were
+// printed by Node.js.
 func TestStringify(t *testing.T) {
 	for text, want := range map[string]string{
 		` {"b" : 1.0, "10":2, "2":3, "a":[ ] } `:   `{"2":3,"10":2,"b":1,"a":[]}`,
@@ -23,8 +23,8 @@ func TestStringify(t *testing.T) {
 	}
 }
 
-// TestParsers checks the result of each parser for incomplete or wrong texts, with "" if the parser throws.
-// The parsers themselves printed the expected texts.
+// TestParsers checks the result of each parser for incomplete or invalid texts. The result is "" if the parser
+// throws. The expected texts were printed by the parsers themselves.
 func TestParsers(t *testing.T) {
 	for _, test := range []struct{ text, repaired, langChain, closed string }{
 		{`{"a":"x`, ``, `{"a":"x"}`, `{}`},
@@ -56,7 +56,7 @@ func TestParsers(t *testing.T) {
 	}
 }
 
-// TestComplaint checks the errors of JSON.parse. Bun printed the expected texts.
+// TestComplaint checks the errors of JSON.parse. The expected texts were printed by Bun.
 func TestComplaint(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":1}`:        "",
@@ -89,8 +89,8 @@ func TestComplaint(t *testing.T) {
 	}
 }
 
-// FuzzParsers checks that no text makes a parser panic or run forever. Parse accepts exactly JSON, and its
-// values are written as JSON.
+// FuzzParsers checks that no text makes a parser panic or run forever. It also checks that Parse accepts exactly the
+// valid JSON texts, and that its values are written as JSON.
 func FuzzParsers(f *testing.F) {
 	for _, text := range []string{`{"a":[1,{"b":"\u00`, `-`, `"\`, `{]`, `[}`, `{"a":-Inf`, `1e`, "\ufeff{", `{"a" 1`, `t}`} {
 		f.Add(text)

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// LangChain reproduces LangChain's parser for arguments that may still be arriving. The parser closes open
-// brackets and strings. If the text has any other error, LangChain throws and ok is false.
+// LangChain reproduces LangChain's parser for arguments that may still be arriving. The parser closes open brackets
+// and strings. On any other error in the text, LangChain throws and ok is false.
 func LangChain(text string) (v Value, ok bool) {
 	if v, ok = Parse(text); ok {
 		return v, true
@@ -96,8 +96,8 @@ func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// acceptComma reads a comma or the closing bracket. The result done reports whether the container ends here,
-// closed or not. The result ok reports whether it may end here.
+// acceptComma reads a comma or the closing bracket. The result done is true if the container ends here, closed or
+// not, and ok is true if it may end here.
 func (p *langChainParser) acceptComma(closer byte) (done, ok bool) {
 	if p.skipSpace(); p.atEnd() {
 		return true, true
@@ -147,15 +147,15 @@ func (p *langChainParser) parseObject(depth int) (v Value, ok bool) {
 	return v, true
 }
 
-// parseString reads a string that may be incomplete. It may contain control characters. A \u escape with
-// fewer than four digits at the end of the text becomes the characters after the backslash. The result ok is
-// false if no string begins here, or if an escape is invalid.
+// parseString reads a string that may be incomplete and may contain control characters. If the text ends within the
+// digits of a \u escape, the escape becomes the characters after the backslash. If no string begins here or an escape
+// is invalid, ok is false.
 func (p *langChainParser) parseString() (s string, ok bool) {
 	if p.peekByte() != '"' {
 		return "", false
 	}
 	p.at++
-	var lit []byte // includes escapes; unquoted as a whole, so that surrogate halves form pairs
+	var lit []byte // the escaped text, which is unquoted as a whole so that surrogate halves form pairs
 	for ; !p.atEnd(); p.at++ {
 		switch c := p.text[p.at]; {
 		case c == '"':
@@ -174,8 +174,8 @@ func (p *langChainParser) parseString() (s string, ok bool) {
 	return string(json.AppendUnquoted(nil, lit)), true
 }
 
-// parseEscape appends the escape that begins here. It stops at the last byte of the escape. The second result
-// is false if the escape is invalid.
+// parseEscape appends the escape that begins here and stops at its last byte. If the escape is invalid, the second
+// result is false.
 func (p *langChainParser) parseEscape(lit []byte) ([]byte, bool) {
 	p.at++
 	c := p.text[p.at]
@@ -201,8 +201,8 @@ func (p *langChainParser) parseEscape(lit []byte) ([]byte, bool) {
 	return append(append(lit, `\u`...), hex...), true
 }
 
-// parseNumber reads a number that may be incomplete. The result ok is false if no number begins here, or if its
-// first digit is a 0 before other digits.
+// parseNumber reads a number that may be incomplete. If no number begins here, or its first digit is a 0 before other
+// digits, ok is false.
 func (p *langChainParser) parseNumber() (v Value, ok bool) {
 	start := p.at
 	if p.peekByte() == '-' {
@@ -240,8 +240,7 @@ func (p *langChainParser) skipDigits() {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// parseFloat reproduces Number.parseFloat: it reads the number at the start of text. The result ok is false if
-// there is none.
+// parseFloat reproduces Number.parseFloat: it reads the number at the start of text. If there is none, ok is false.
 func parseFloat(text string) (v Value, ok bool) {
 	for n := len(text); n > 0; n-- {
 		if f, err := strconv.ParseFloat(text[:n], 64); err == nil || f != 0 {
@@ -251,8 +250,8 @@ func parseFloat(text string) (v Value, ok bool) {
 	return v, false
 }
 
-// ParseRepaired reproduces pi's parser for the arguments of a finished call. The parser accepts JSON, or JSON
-// whose strings it can repair. For any other text, the result ok is false.
+// ParseRepaired reproduces pi's parser for the arguments of a finished call. The parser accepts JSON, and text that
+// becomes JSON when its strings are repaired. For any other text, ok is false.
 func ParseRepaired(text string) (v Value, ok bool) {
 	if v, ok = Parse(text); !ok {
 		v, ok = Parse(escapeControls(text))

@@ -20,15 +20,14 @@ func Parse(text string) (v Value, ok bool) {
 	return v, ok && p.at == len(text)
 }
 
-// After returns the rest of text after the value at its beginning. The result ok is false if text doesn't begin
-// with a value.
+// After returns the rest of text after the value at its beginning. If text doesn't begin with a value, ok is false.
 func After(text string) (rest string, ok bool) {
 	p := parser{text: text}
 	_, ok = p.parseValue(0)
 	return text[p.at:], ok
 }
 
-// parser reads JSON from the offset at.
+// parser reads JSON, starting at the offset at.
 type parser struct {
 	text string
 	at   int
@@ -123,8 +122,8 @@ func (p *parser) parseArray(depth int) (v Value, ok bool) {
 	}
 }
 
-// parseString reads a complete string, without control characters and with valid escapes. For any other text,
-// the result ok is false.
+// parseString reads a complete string without control characters and with valid escapes. For any other text, ok is
+// false.
 func (p *parser) parseString() (s string, ok bool) {
 	start := p.at
 	if !p.acceptByte('"') {
@@ -197,8 +196,8 @@ func (p *parser) parseNumber() (v Value, ok bool) {
 	return NumberValue(f), true
 }
 
-// ParseSecure reproduces the parser of the AI SDK. It is Parse, but it refuses objects that name a prototype.
-// The result ok is false if the text is refused or is not JSON.
+// ParseSecure reproduces the parser of the AI SDK. It is like Parse, but it refuses objects with keys that could
+// change a prototype. If the text is refused or is not JSON, ok is false.
 func ParseSecure(text string) (v Value, ok bool) {
 	v, ok = Parse(text)
 	return v, ok && !v.namesPrototype()
@@ -226,9 +225,8 @@ func Trim(s string) string { return strings.TrimFunc(s, isSpace) }
 
 func isSpace(r rune) bool { return unicode.IsSpace(r) && r != 0x85 || r == 0xfeff }
 
-// ParseClosed reproduces the parser of Anthropic's library. In a text that is cut off, an incomplete last
-// token is dropped and every open bracket is closed. If the text has any other error, the library throws and
-// ok is false.
+// ParseClosed reproduces the parser of Anthropic's library. If a text is cut off, the parser drops an incomplete last
+// token and closes every open bracket. On any other error, the library throws and ok is false.
 func ParseClosed(text string) (v Value, ok bool) {
 	if tokens, ok := splitTokens(text); ok {
 		if whole, ok := closeAll(dropIncomplete(tokens)); ok {
@@ -246,8 +244,8 @@ type token struct {
 	last bool // a number at the end of the text
 }
 
-// splitTokens returns the tokens of a text. It drops a string or word that is cut off. The result ok is false
-// if the text contains anything else.
+// splitTokens returns the tokens of a text. It drops a string or word that is cut off. If the text contains anything
+// else, ok is false.
 func splitTokens(text string) (all []token, ok bool) {
 	for i := 0; i < len(text); {
 		c, n := text[i], 1
@@ -339,8 +337,8 @@ func dropIncomplete(all []token) []token {
 	return nil
 }
 
-// closeAll returns the text of the tokens, with every open bracket closed. The result ok is false if a closing
-// bracket doesn't match an open bracket.
+// closeAll returns the text of the tokens, with every open bracket closed. If a closing bracket doesn't match an open
+// bracket, ok is false.
 func closeAll(all []token) (text string, ok bool) {
 	var b, closers []byte
 	for i, t := range all {

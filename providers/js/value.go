@@ -65,7 +65,7 @@ func (v Value) WithMember(key string, member Value) Value {
 	return v
 }
 
-// Truthy reports whether the value is true as a condition.
+// Truthy reports whether JavaScript treats the value as true in a condition.
 func (v Value) Truthy() bool {
 	switch v.Kind {
 	case Undefined, Null:
@@ -83,7 +83,7 @@ func (v Value) Truthy() bool {
 // IsPlain reports whether the value is an object, not an array.
 func (v Value) IsPlain() bool { return v.Kind == Object }
 
-// Member returns the object's own field with the given key. The second result is false if there is none.
+// Member returns the object's own field with the given key. If there is none, the second result is false.
 func (v Value) Member(key string) (Value, bool) {
 	i, ok := v.at[key]
 	if !ok {
@@ -234,7 +234,7 @@ func AppendNumber(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'f', -1, 64)
 }
 
-// unitsOf iterates over the characters of a text, with their numbers of bytes and of UTF-16 units. Half a
+// unitsOf iterates over the characters of a text, with the size of each in bytes and in UTF-16 units. Half a
 // surrogate pair counts as a character.
 func unitsOf(text string) func(yield func(bytes, units int) bool) {
 	return func(yield func(bytes, units int) bool) {
@@ -263,7 +263,7 @@ func UTF16Len(text string) (n int) {
 	return n
 }
 
-// UTF16Prefix returns the first UTF-16 units of a string. It omits half a character at the end.
+// UTF16Prefix returns the first n UTF-16 units of a string. If this cuts a surrogate pair, the first half is omitted.
 func UTF16Prefix(text string, most int) string {
 	end := 0
 	for bytes, units := range unitsOf(text) {

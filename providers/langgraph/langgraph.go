@@ -1,10 +1,10 @@
 // Package langgraph decodes the event stream of LangGraph's server in the modes messages and messages-tuple.
 //
 // Wire facts are from @langchain/langgraph-sdk 1.15.0 and @langchain/langgraph 1.7.3. A turn is one message of a
-// model, and the id of the message identifies it. Several turns may be open at once. In the mode messages-tuple,
-// each event contains a chunk of a message, with deltas of the arguments by index. In the mode messages, each
-// event contains the message as received so far. The server parses incomplete arguments leniently, so a prefix of
-// the arguments looks complete until messages/complete.
+// model, identified by the id of the message. Several turns may be open at once. In the mode messages-tuple, each
+// event contains a chunk of a message, with deltas of the arguments by index. In the mode messages, each event
+// contains the message as received so far. The server parses incomplete arguments leniently, so a prefix of the
+// arguments looks complete until messages/complete arrives.
 package langgraph
 
 import (
@@ -60,8 +60,8 @@ var argumentsGuessed = &stream.Diagnosis{
 	Advice:  "Don't run the call before messages/complete arrives, or use the stream mode messages-tuple.",
 }
 
-// place is the run of a node that sent a message. A graph runs the nodes of one step at the same time, and all of
-// them end before the next step.
+// place identifies the run of a node that sent a message. A graph runs the nodes of one step at the same time, and
+// all of them end before the next step.
 type place struct {
 	namespace string // the runs of nodes from the outermost graph to this one, separated by |
 	step      int32  // number of the step in the innermost graph; 0 if unknown
@@ -124,8 +124,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// endBefore ends the messages that are complete when a chunk of the message with the given id arrives: other
-// messages of the same run of a node, and those of earlier steps of the same graph.
+// endBefore ends the messages that must be complete when a chunk of the message with the given id arrives: other
+// messages of the same run of a node, and those of earlier steps in the same graph.
 func (d *decoder) endBefore(id string, p place) {
 	d.inChunks = slices.DeleteFunc(d.inChunks, func(m *message) bool {
 		isEarlier := m.namespace == p.namespace || m.parentGraph() == p.parentGraph() && m.step < p.step
@@ -151,7 +151,7 @@ func sealCalls(t *protocol.Turn) {
 	}
 }
 
-// ensureMessage returns the message that has the id of m. It opens a turn for a new message.
+// ensureMessage returns the message that has the id of m. If the message is new, it opens a turn.
 func (d *decoder) ensureMessage(m json.Value) *message {
 	id := m.Get("id").Text()
 	if d.byID[id] == nil {
@@ -174,7 +174,7 @@ func (d *decoder) readChunk(chunk json.Value, p place) {
 	}
 	m := d.ensureMessage(chunk)
 	if !m.IsOpen() {
-		return // a repeat of the complete message
+		return // a repetition of the complete message
 	}
 	if m.place = p; !slices.Contains(d.inChunks, m) {
 		d.inChunks = append(d.inChunks, m)
@@ -227,7 +227,7 @@ func (d *decoder) readEnd(m *message, of json.Value) {
 	m.Finish(word, code)
 }
 
-// appendContent appends text: a string, or blocks.
+// appendContent appends text, which is a string or a list of blocks.
 func appendContent(t *protocol.Turn, content json.Value) {
 	if content.IsString() {
 		t.AppendText(content)
@@ -277,8 +277,8 @@ func (d *decoder) readWhole(m json.Value, complete bool) {
 	}
 }
 
-// readCalls reads the calls received so far. For calls that LangChain could not parse, it reads the text of
-// the arguments.
+// readCalls reads the calls received so far. For calls that LangChain could not parse, it reads the arguments as
+// text.
 func (d *decoder) readCalls(t *message, m json.Value, complete bool) {
 	n := int32(0)
 	for _, list := range []json.Value{m.Get("tool_calls"), m.Get("invalid_tool_calls")} {
@@ -307,7 +307,7 @@ func (d *decoder) readCalls(t *message, m json.Value, complete bool) {
 	}
 }
 
-// Close cuts off the open messages, because the stream ended without the event end.
+// Close cuts off the open messages, because the stream ended without the event named end.
 func (d *decoder) Close() {
 	for t := d.Current(); t != nil; t = d.Current() {
 		t.Cut("the stream ended without the end event")

@@ -1,7 +1,7 @@
 // Package lmstudio decodes the event stream of LM Studio's own chat API, /api/v1/chat.
 //
-// Wire facts are from LM Studio's documentation of its REST API; the program was not run. A turn is one
-// response. Calls have no ids, so their events are matched by order. LM Studio runs all calls.
+// Wire facts are from LM Studio's documentation of its REST API; the program was not run. A turn is one response.
+// Calls have no ids, so events are matched to calls by their order. LM Studio runs all calls.
 package lmstudio
 
 import (
