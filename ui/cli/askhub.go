@@ -29,7 +29,7 @@ func (ip *inputs) newHubRuns(path string) (*hubRuns, error) {
 	case err != nil:
 		return nil, err
 	case of.IsIndexed():
-		return nil, usageErrorf("%s: ask can't select calls by model or state\nuse the tool calls, e.g. with bad=true", safeAddress(path))
+		return nil, usageErrorf("%s: ask can't select calls by model or state\nuse the tool 'calls', e.g. with bad=true", safeAddress(path))
 	}
 	u, err := url.Parse(path)
 	if err != nil {

@@ -21,7 +21,7 @@ func (a *app) printAskSetup(command []string) error {
 	}
 	l.printLine("")
 	l.printLine("For one run: toolscope run --ask -- CLIENT")
-	l.printLine("'toolscope ask problems' prints an answer here; 'toolscope help ask' lists the tools.")
+	l.printLine("'toolscope ask problems' prints one answer; 'toolscope help ask' lists the tools.")
 	return nil
 }
 
@@ -102,5 +102,5 @@ func (r *runningProxy) addAskServer(fit *clientLaunch) string {
 	case by == "":
 		return fmt.Sprintf("--ask: no flag or variable adds a server to %s; 'toolscope help ask' shows the settings", fit.name())
 	}
-	return fmt.Sprintf("%s can ask toolscope about this run, by %s", fit.name(), by)
+	return fmt.Sprintf("%s can ask toolscope about this run, through %s", fit.name(), by)
 }

@@ -152,9 +152,9 @@ func (o *clientLaunch) checkSetup(all []route) error {
 	filled, byHand := client.ProxySetup{Remarks: o.point.Remarks}.WithAddresses(proxyAddressFor(all, proxyExample))
 	advice := strings.Join(filled.Remarks, " ")
 	if byHand {
-		advice = "start toolscope proxy --listen " + strings.TrimPrefix(proxyExample, "http://") + " and set this by hand: " + advice
+		advice = "start 'toolscope proxy --listen " + strings.TrimPrefix(proxyExample, "http://") + "' and set this by hand: " + advice
 	}
-	return usageErrorf("run: %s would not be recorded: run has no variable or flag that sends its requests to the proxy\n%s\n--unrecorded starts it without the proxy; toolscope help clients lists every client", p.Title, advice)
+	return usageErrorf("run: %s would not be recorded: run has no variable or flag that sends its requests to the proxy\n%s\n--unrecorded starts it without the proxy; 'toolscope help clients' lists every client", p.Title, advice)
 }
 
 // proxyExample is the proxy address that examples in advice use.
@@ -608,7 +608,7 @@ func (o *clientLaunch) wrapLines(self string) {
 		return
 	case o.env(shellPrefix) != "":
 		shown := strings.Join(o.redactor.Argv(strings.Fields(o.env(shellPrefix))), " ")
-		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s is already %s", shellPrefix, shown)
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: %s is already set to %s", shellPrefix, shown)
 		return
 	}
 	script, remove, err := createScript("toolscope-line", fmt.Sprintf("#!/bin/sh\nexec %s mcp --line \"$1\"\n", shellWord(self)))
@@ -622,7 +622,7 @@ func (o *clientLaunch) wrapLines(self string) {
 		return
 	}
 	o.vars = append(o.vars, shellPrefix+"="+script)
-	o.watched = append(o.watched, "all servers that it starts, and its shell commands")
+	o.watched = append(o.watched, "all of the client's servers and shell commands")
 }
 
 // jsonText returns a value as JSON on one line.
@@ -638,7 +638,7 @@ func jsonText(value any) string {
 func (o *clientLaunch) reportServers(note func(format string, args ...any)) {
 	if len(o.watched) > 0 {
 		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}
-		note("MCP servers are recorded: %s, by %s", strings.Join(o.watched, ", "), by[o.point.Servers().Method])
+		note("MCP servers are recorded: %s, through %s", strings.Join(o.watched, ", "), by[o.point.Servers().Method])
 	}
 	for _, text := range o.lacks {
 		note("%s", text)

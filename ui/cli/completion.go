@@ -234,7 +234,7 @@ func targetCompletions() []completion {
 }
 
 func policyCompletions() []completion {
-	all := []completion{{"all", "every policy"}, {"behaviours", "all policies that are named after what they do"}, {"clients", "all policies that are named after clients"}}
+	all := []completion{{"all", "every policy"}, {"behaviours", "all policies named after their behaviour"}, {"clients", "all policies named after clients"}}
 	for i := range replay.Policies {
 		all = append(all, completion{replay.Policies[i].Name, replay.Policies[i].Description})
 	}

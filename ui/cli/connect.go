@@ -319,7 +319,7 @@ func sendPlaces(said map[string]*connectFlags) (all []send.Destination) {
 		case err != nil: // on one line, without the host's name
 			p.Trouble = strings.ReplaceAll(strings.TrimPrefix(err.Error(), q.host.Name+": "), "\n", ": ")
 		case q.exposed:
-			p.Warning = "the key goes unencrypted to another machine"
+			p.Warning = "the key is sent unencrypted to another machine"
 		}
 		all = append(all, p)
 	}

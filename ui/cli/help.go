@@ -246,7 +246,7 @@ func targetRules(t *protocol.Target) [][2]string {
 	}
 	return [][2]string{
 		{"arguments", present.JoinWords(form[t.Form], textIf(t.JSONOnly, "which must contain JSON"), textIf(t.Freeform, "or free text of custom tools"),
-			textIf(t.UnorderedKeys, "order of fields not kept"), depth)},
+			textIf(t.UnorderedKeys, "order of fields is lost"), depth)},
 		{"ids", present.JoinWords(ifElse(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Min, t.IDs.Max, t.IDs.Class), textIf(t.IDs.Unique, "unique"))},
 		{"names", present.JoinWords(sizeRule(1, t.Names.Max, t.Names.Class), first)},
 		{"numbers", ifElse(t.Doubles, "IEEE 754 doubles", "as written")},
@@ -367,7 +367,7 @@ var reports string
 
 // bugURL returns the URL for bug reports, or a text that says where to report bugs.
 func bugURL() string {
-	return cmp.Or(reports, "as an issue of the project where you got toolscope")
+	return cmp.Or(reports, "as an issue in the project from which you got toolscope")
 }
 
 // Notices is the text of the licences and notices for the modules in the program.

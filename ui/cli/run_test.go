@@ -208,7 +208,7 @@ func TestUnrecordable(t *testing.T) {
 		env     map[string]string
 		says    string // "" for a client that starts
 	}{
-		{"cline hi", nil, "toolscope proxy --listen 127.0.0.1:8080 and set this by hand: cline auth"},
+		{"cline hi", nil, "'toolscope proxy --listen 127.0.0.1:8080' and set this by hand: cline auth"},
 		{"cn -p hi", nil, "http://127.0.0.1:8080/openai/v1"}, {"droid exec hi", nil, "customModels"},
 		{"amp -x hi", nil, "its own server"}, {"agy", nil, "No known variable"}, {"cursor-agent -p hi", nil, "Cursor's own servers"},
 		{"copilot -p hi", nil, "GitHub login"}, {"kimi -p hi", nil, "KIMI_MODEL_NAME"},

@@ -43,7 +43,7 @@ echo "run $TOOLSCOPE_RUN"
 		t.Errorf("%q", out)
 	}
 	p.untilShown("from the command")
-	p.untilShown("MCP servers are recorded: all servers that it starts, and its shell commands, by CLAUDE_CODE_SHELL_PREFIX")
+	p.untilShown("MCP servers are recorded: all of the client's servers and shell commands, through CLAUDE_CODE_SHELL_PREFIX")
 	p.untilShown("0 turns, 0 calls: toolscope " + rec + " " + strings.TrimSuffix(rec, ".tsc") + ".mcp")
 	files, _ := filepath.Glob(filepath.Join(home, "a.mcp", "*.tsc"))
 	if len(files) != 3 {
@@ -80,7 +80,7 @@ func TestRunLinesOff(t *testing.T) {
 	if !strings.HasPrefix(out, "</mine|") {
 		t.Errorf("%q", out)
 	}
-	p.untilShown("not recorded: CLAUDE_CODE_SHELL_PREFIX is already /mine")
+	p.untilShown("not recorded: CLAUDE_CODE_SHELL_PREFIX is already set to /mine")
 }
 
 // TestRunFlags checks that a client that lists its servers starts them through toolscope. The run must continue if
@@ -95,7 +95,7 @@ for a in "$@"; do echo "<$a>"; done`)
 	if !strings.Contains(out, `<mcp_servers.files.args=["mcp","--name","files","--record","`+strings.TrimSuffix(rec, ".tsc")+`.mcp","--","node","x"]>`) || !strings.HasSuffix(out, "<exec>\n<hi>\n") {
 		t.Errorf("%q", out)
 	}
-	p.untilShown("MCP servers are recorded: files, by -c mcp_servers")
+	p.untilShown("MCP servers are recorded: files, through -c mcp_servers")
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(rec), "*.mcp")); len(left) > 0 {
 		t.Errorf("%q, with nothing in it", left)
 	}
@@ -123,7 +123,7 @@ echo "$@"`)
 	if !strings.Contains(out, `"isError":false`) || !strings.Contains(out, `\na LIVE `) || !strings.HasSuffix(out, "\ndo it\n") {
 		t.Errorf("%q", out)
 	}
-	p.untilShown("Claude Code can ask toolscope about this run, by --mcp-config")
+	p.untilShown("Claude Code can ask toolscope about this run, through --mcp-config")
 	if left, _ := filepath.Glob(strings.TrimSuffix(rec, ".tsc") + ".mcp"); len(left) > 0 {
 		t.Errorf("%q", left)
 	}
