@@ -67,7 +67,7 @@ type TestSuite struct {
 	Out   string // output of the suite
 }
 
-// A SuiteCase is a test case of a suite. It failed, had an error or was skipped, if the reason is not "". Text
+// A SuiteCase is a test case in a suite. Failure, Error and Skipped are the reasons for these outcomes, or "". Text
 // explains a failure.
 type SuiteCase struct{ Name, Failure, Error, Skipped, Text string }
 

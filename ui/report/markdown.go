@@ -204,7 +204,7 @@ func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	return b.Bytes()
 }
 
-// describe describes the picture in words.
+// describe returns a description of the picture.
 func (c *Subject) describe(calls []*stream.Call) string {
 	words := fmt.Sprintf("The response is %s; calls: %d.", c.Turn.Phase(), len(c.Turn.Calls))
 	for _, call := range calls {

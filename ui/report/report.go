@@ -141,7 +141,7 @@ type KnownFinding struct{ Code, File, Tool, Message, Fingerprint string }
 // A Baseline has the findings from an earlier run. The zero Baseline has none.
 type Baseline struct {
 	known []KnownFinding
-	left  map[string]int // for each fingerprint, the number of findings that were not found again
+	left  map[string]int // number of findings that have not been found again, by fingerprint
 }
 
 // ReadBaseline reads the jsonl or SARIF output of `check`.
@@ -232,7 +232,7 @@ func (b *Baseline) Absent() (gone []KnownFinding) {
 	if b == nil {
 		return nil
 	}
-	for i := len(b.known) - 1; i >= 0; i-- { // if only some of several equal findings are absent, the last ones are returned
+	for i := len(b.known) - 1; i >= 0; i-- { // if only some of several equal findings are absent, the last of them are returned
 		if k := b.known[i]; b.left[k.Fingerprint] > 0 {
 			b.left[k.Fingerprint]--
 			gone = append([]KnownFinding{k}, gone...)
@@ -246,8 +246,8 @@ func (f *Finding) Text() display.Text {
 	return display.Format("%s%s %s: %s (by %s)", f.Where(), f.Severity, f.Code, f.Message, f.CausedBy())
 }
 
-// Where returns the finding's place in the form that editors and CI systems read. The finding's line starts
-// with it.
+// Where returns the finding's place in the form that editors and CI systems read. The line that Text returns starts
+// with this place.
 func (f *Finding) Where() display.Text {
 	where := display.Clean(f.subjectText())
 	if f.File != "" {

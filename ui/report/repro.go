@@ -88,7 +88,7 @@ func (w *standInWalker) standInFor(c Args) []byte {
 	return stand
 }
 
-// replacePayload replaces the contents of a frame. The frame is JSON, or plain text instead of JSON.
+// replacePayload replaces the contents of a frame. The frame is either JSON or plain text.
 func (w *standInWalker) replacePayload(p []byte) {
 	begin := bytes.TrimLeft(p, " \t\r\n,\ufeff")
 	if len(begin) > 0 && strings.IndexByte("{[\"-0123456789])", begin[0]) < 0 && !bytes.HasPrefix(begin, []byte("null")) && !bytes.HasPrefix(begin, []byte("[DONE]")) {
@@ -225,8 +225,8 @@ func (a *CapturedRequest) headerArg(name, value string) string {
 	return shellQuote(strings.ToLower(name)+": "+before) + `"$` + variable + `"`
 }
 
-// shellQuote quotes a text as one word of a shell command. If the text has control characters other than line breaks,
-// it writes them as escapes.
+// shellQuote quotes a text as one word of a shell command. Control characters other than line breaks are written as
+// escapes.
 func shellQuote(text string) string {
 	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 }) >= 0 {
 		return shellQuoteEscaped(text)

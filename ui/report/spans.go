@@ -39,7 +39,7 @@ type otlpSpan struct {
 	State      string          `json:"traceState,omitempty"`
 	Flags      uint32          `json:"flags,omitempty"`
 	Name       string          `json:"name"`
-	Kind       int             `json:"kind"` // 1 means internal, 3 means client
+	Kind       int             `json:"kind"` // 1 means an internal span, 3 a client span
 	Start      string          `json:"startTimeUnixNano"`
 	End        string          `json:"endTimeUnixNano"`
 	Attributes []otlpAttribute `json:"attributes"`
@@ -307,7 +307,7 @@ var operations = map[string]string{"gemini": "generate_content", "aistudio": "ge
 // 20 MB.
 const maxTextBytes = 4 << 20
 
-// spanTexts prepares the texts for one span. It removes secrets and cuts texts that are too long.
+// spanTexts prepares the texts for one span. It removes secrets and shortens texts that are too long.
 type spanTexts struct {
 	tr   *Tracer
 	room int  // number of bytes of content that still fit

@@ -56,8 +56,8 @@ func classOf(c rune) charClass {
 // A standInMapper returns the stand-ins for a text's characters, one after another.
 type standInMapper interface{ next(c rune) rune }
 
-// textMapper is the mapper for running text. A stand-in depends only on the class of the character. So part
-// of a text has the same stand-in within the text and on its own.
+// textMapper is the mapper for running text. A stand-in depends only on the class of the character. So a part of a
+// text has the same stand-in, whether within the text or on its own.
 type textMapper struct{}
 
 func (textMapper) next(c rune) rune {
@@ -256,7 +256,7 @@ type level struct {
 	named  bool   // the keys are names of arguments, or of definitions in a schema
 }
 
-// protocolWordKeys are the keys whose values belong to a protocol, if these values look like words.
+// protocolWordKeys are the keys whose values are words of a protocol, unless they don't look like words.
 var protocolWordKeys = setOf(`type role object finish_reason finishReason native_finish_reason stop_reason stopReason status phase service_tier
 	event event_type subtype done_reason code reason kind mode language modality outcome mimeType mime_type media_type effort verbosity truncation
 	blockReason category probability format op provider executor interactionStatus traffic_type trafficType`)
@@ -393,7 +393,8 @@ func replaceNumber(p []byte, m standInMapper) {
 	}
 }
 
-// replaceString replaces a string. The string is a key or a value of the level in.
+// replaceString replaces a string. The parameter in is the object or array that contains the string, as a key or a
+// value.
 func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
 	inside := p[1:]
 	if closed {

@@ -224,8 +224,8 @@ const (
 	isRemote    = 0x200
 )
 
-// setParent makes the request's span the parent of a turn's span. A trace that is not sampled has spans too:
-// its flags are kept, and the collector decides what to do with them.
+// setParent makes the request's span the parent of a turn's span. If the trace is not sampled, the spans are created
+// anyway. They have the trace's flags, so that the collector can decide whether to keep them.
 func (of *TracedTurn) setParent(s *Span) {
 	trace, parent, flags, ok := traceParent(of.TraceParent)
 	if !ok {

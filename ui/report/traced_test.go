@@ -73,8 +73,8 @@ func TestTraceParent(t *testing.T) {
 	}
 }
 
-// TestTurnNames checks that the ids of a turn depend on its response. Two responses at the same time that have no
-// id get different ids. Those ids are the same in each run.
+// TestTurnNames checks that the ids of a turn depend on its response. Two responses without an id that arrive at the
+// same time get different ids. Those ids are the same in each run.
 func TestTurnNames(t *testing.T) {
 	id := func(id, text, args string) [8]byte { return (&Tracer{}).Spans(said(id, text, "f", args))[0].ID }
 	for _, of := range []string{"", "r"} {
@@ -87,8 +87,8 @@ func TestTurnNames(t *testing.T) {
 	}
 }
 
-// TestToolNames checks the names of tools, which are text from a model. An unusual name is missing in spans
-// without content, and cut in spans with content.
+// TestToolNames checks the names of tools, which are text from a model. An unusual name is left out of spans without
+// content, and cut in spans with content.
 func TestToolNames(t *testing.T) {
 	for _, name := range []string{"get_weather", "mcp:a/b.c-d", strings.Repeat("x", maxNameBytes)} {
 		call := (&Tracer{}).Spans(said("r", "", name, "{}"))[1]
@@ -191,7 +191,7 @@ func TestLargeTexts(t *testing.T) {
 	}
 }
 
-// TestUnanswered checks that the span of a request without a response ends at its start, and not in 1970. Its
+// TestUnanswered checks that the span of a request without a response ends when it starts, and not in 1970. Its
 // findings have the same time.
 func TestUnanswered(t *testing.T) {
 	s := new(stream.Session)

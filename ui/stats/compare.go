@@ -25,7 +25,7 @@ const (
 	Better
 	Slower
 	Faster
-	More // of a finding whose severity is info
+	More // this and Fewer are for findings whose severity is info
 	Fewer
 )
 
@@ -36,7 +36,7 @@ func (v Verdict) String() string {
 // IsBad reports whether the newer set is worse or slower.
 func (v Verdict) IsBad() bool { return v == Worse || v == Slower }
 
-// A Share is a number of runs, and the number of runs among them that have a property.
+// A Share is a number of runs, and how many of them have a property.
 type Share struct{ Runs, With int }
 
 // A Change compares one metric, or one latency, between two sets.
@@ -50,14 +50,14 @@ type Change struct {
 	P             float64
 	least         float64 // the smallest P that the numbers of runs allow
 	severity      stream.Severity
-	up            bool // the share is higher after than it would be without a difference
+	up            bool // the share after the change is higher than it would be without a difference
 }
 
 // A Comparison is all changes between two sets.
 type Comparison struct {
-	Changes       []Change // with a difference, sorted by P
+	Changes       []Change // changes with a difference, sorted by P
 	Limit         float64  // a change with a higher P proves nothing
-	Tests         int      // number of changes that could be shown
+	Tests         int      // number of changes that the numbers of runs can show
 	TooFew, Equal int      // number of changes without a difference, by verdict
 	Rows          int      // number of rows that are in both sets
 	Also          []string // other facts in which the sets differ
@@ -147,7 +147,7 @@ func compareTimes(before, after *Group, kind int) Change {
 	return c
 }
 
-// testRuns counts the runs in their strata and sets the result of the test. The function of returns whether a run has
+// testRuns counts the runs in their strata and sets the result of the test. The function of reports whether a run has
 // the property, and whether this is known.
 func (c *Change) testRuns(before, after []*run, of func(*run) (has, known bool)) {
 	strata := make([]stratum, len(lengthLimits))
@@ -179,9 +179,9 @@ func stratumOf(turns int) int {
 }
 
 // testStrata is an exact conditional test for a common difference in all strata. If nothing differs, the number of
-// runs with the property after the change has a hypergeometric distribution in each stratum, given the sums. The test
-// sums the probabilities of all outcomes that are not more likely than the real one. It also returns the smallest p
-// that the sums allow, and whether the number is above its expected value.
+// runs with the property after the change has a hypergeometric distribution in each stratum, given the stratum's
+// totals. The test sums the probabilities of all outcomes that are not more likely than the observed one. It also
+// returns the smallest p that the totals allow, and whether the observed number is above its expected value.
 func testStrata(strata []stratum) (p, least float64, up bool) {
 	probabilities, observed, expected := []float64{1}, 0, 0.0
 	for _, s := range strata {
@@ -203,8 +203,8 @@ func testStrata(strata []stratum) (p, least float64, up bool) {
 	return sumUpTo(probabilities, probabilities[observed]), sumUpTo(probabilities, rarest), float64(observed) > expected
 }
 
-// sumUpTo returns the sum of the probabilities that are at most the given one. Rounding must not separate equal
-// probabilities.
+// sumUpTo returns the sum of the probabilities that are at most the given one. Equal probabilities count as equal
+// even if rounding makes them differ.
 func sumUpTo(probabilities []float64, most float64) (sum float64) {
 	for _, p := range probabilities {
 		if p <= most*(1+1e-7) {
@@ -234,8 +234,8 @@ func logChoose(n, k int) float64 {
 	return logGamma(n) - logGamma(k) - logGamma(n-k)
 }
 
-// judgeChanges sets the verdicts. It follows Tarone (1990): a test whose smallest possible p is above the limit can't
-// show a difference, so it doesn't count as a test when the limit is divided by the number of tests.
+// judgeChanges sets the verdicts. It follows Tarone (1990). A test whose smallest possible p is above the limit can't
+// show a difference. So it is not counted when the limit is divided by the number of tests.
 func judgeChanges(changes []Change) *Comparison {
 	c, able := &Comparison{}, 0
 	for divisor := 1; ; divisor++ {

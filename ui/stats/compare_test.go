@@ -11,20 +11,20 @@ import (
 	"toolscope/stream/count"
 )
 
-// simulated makes runs without a reader: the length of a run is geometric, and each turn has the finding F with a
-// probability that is the same in all turns, or differs between runs.
+// simulated makes runs directly, without reading captures. The length of a run is geometric. Each turn has the
+// finding F with a probability that is the same in all turns, or differs between runs.
 type simulated struct {
 	random *rand.Rand
 	mean   float64 // turns in a run
 	rate   float64 // findings in a turn
-	shape  float64 // of the gamma distribution of the rates; 0 if all runs have the same rate
+	shape  float64 // shape of the gamma distribution of the rates; 0 if all runs have the same rate
 }
 
 func (s simulated) length() int {
 	return 1 + int(math.Log(1-s.random.Float64())/math.Log(1-1/s.mean))
 }
 
-// gamma returns a random number with the mean 1.
+// gamma returns a gamma-distributed random number with the mean 1.
 func (s simulated) gamma() float64 {
 	if s.shape == 0 {
 		return 1
@@ -59,7 +59,7 @@ func (s simulated) group(runs int) (g *Group, turnsWith int) {
 	return g, turnsWith
 }
 
-// size returns the small size, or with TOOLSCOPE_LONG the large one.
+// size returns the first size or, with TOOLSCOPE_LONG, the second.
 func size(small, large int) int {
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
 		return large
@@ -67,14 +67,14 @@ func size(small, large int) int {
 	return small
 }
 
-// fisher returns p of Fisher's exact test.
+// fisher returns the p-value of Fisher's exact test.
 func fisher(before, beforeWith, after, afterWith int) float64 {
 	p, _, _ := testStrata([]stratum{{before, after, beforeWith, afterWith}})
 	return p
 }
 
 // TestFalseAlarms compares sets without a difference, by turns, by runs and by runs of similar length. Only the last
-// test keeps its promise in all cases.
+// method keeps the rate of false alarms in all cases.
 func TestFalseAlarms(t *testing.T) {
 	pairs := size(500, 4000)
 	for _, c := range []struct {
@@ -99,7 +99,7 @@ func TestFalseAlarms(t *testing.T) {
 		}
 		share := func(n int) float64 { return float64(n) / float64(pairs) }
 		t.Logf("%s: by turns %.3f, by runs %.3f, by runs of similar length %.3f", c.name, share(byTurns), share(byRuns), share(byLength))
-		if share(byLength) > falseAlarms+2*math.Sqrt(falseAlarms*(1-falseAlarms)/float64(pairs)) { // with this number of pairs
+		if share(byLength) > falseAlarms+2*math.Sqrt(falseAlarms*(1-falseAlarms)/float64(pairs)) { // the limit allows for chance with this number of pairs
 			t.Errorf("%s: %.3f of pairs differ", c.name, share(byLength))
 		}
 		if failing := share(byTurns) > 0.2; failing != c.turnsFail {
@@ -112,7 +112,7 @@ func TestFalseAlarms(t *testing.T) {
 }
 
 // weeks returns two weeks of runs of many models and hosts, with 20 findings, 8 of which never occur. In the second
-// week, the model 0 at host 0 has the first finding in more turns.
+// week, the first finding occurs in more turns of model 0 at host 0.
 func weeks(random *rand.Rand, planted float64) (before, after []*Group) {
 	codes := []string{"A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L"}
 	shares := make([]float64, len(codes)) // frequency of each finding, compared with the first
@@ -177,7 +177,7 @@ func TestManySeries(t *testing.T) {
 	}
 }
 
-// TestExactTest checks p of small tables, which are counted by hand.
+// TestExactTest checks the p-values of small tables against values that were counted by hand.
 func TestExactTest(t *testing.T) {
 	for _, c := range []struct {
 		strata   []stratum
@@ -188,7 +188,7 @@ func TestExactTest(t *testing.T) {
 		{[]stratum{{3, 3, 3, 0}}, 0.1, 0.1, false},                     // the same, in the other direction
 		{[]stratum{{2, 1, 0, 1}}, 1.0 / 3, 1.0 / 3, true},              // 1 of 3 choices
 		{[]stratum{{3, 3, 0, 3}, {5, 5, 0, 0}}, 0.1, 0.1, true},        // a stratum without the property adds nothing
-		{[]stratum{{3, 3, 0, 3}, {0, 9, 0, 9}}, 0.1, 0.1, true},        // nor does a stratum of one side
+		{[]stratum{{3, 3, 0, 3}, {0, 9, 0, 9}}, 0.1, 0.1, true},        // nor does a stratum with runs only before the change or only after it
 		{[]stratum{{3, 3, 0, 3}, {3, 3, 0, 3}}, 2.0 / 400, .005, true}, // two strata: 1/20 · 1/20, twice
 		{[]stratum{{5, 5, 0, 0}}, 1, 1, false},
 		{[]stratum{{4, 4, 2, 2}}, 1, 2.0 / 70, false},
@@ -200,7 +200,8 @@ func TestExactTest(t *testing.T) {
 	}
 }
 
-// latencies returns a group of runs whose first tokens take about 300 ms, or in the first runs longer by a factor.
+// latencies returns a group of runs whose first tokens take about 300 ms. In the given number of first runs, they
+// take longer by a factor.
 func latencies(random *rand.Rand, runs, slower int, factor float64) *Group {
 	g := &Group{rates: map[string]*Rate{}, runs: map[runKey]*run{}}
 	for n := range runs {
@@ -218,7 +219,8 @@ func latencies(random *rand.Rand, runs, slower int, factor float64) *Group {
 	return g
 }
 
-// TestSlowerRuns checks how often slower runs are found, and that a change in a single run is not.
+// TestSlowerRuns checks how often slower runs are reported, and that a single slower run is not reported as a
+// difference.
 func TestSlowerRuns(t *testing.T) {
 	for _, c := range []struct {
 		factor       float64

@@ -14,17 +14,17 @@ import (
 // minRuns is the minimum number of runs for a statement about a share of runs or a latency.
 const minRuns = 30
 
-// A Condition makes the command fail.
+// A Condition is a condition that makes the command fail.
 type Condition struct {
 	text   string
 	metric string        // "worse", "cost", or a metric or latency
 	kind   int           // kind of latency, or -1
 	p      float64       // quantile of the latency
-	most   float64       // the condition fails above this share of runs, or this cost
-	slow   time.Duration // the condition fails above this latency
+	most   float64       // the command fails above this share of runs, or above this cost
+	slow   time.Duration // the command fails above this latency
 }
 
-// isWorse is the condition that a comparison has a bad verdict.
+// isWorse is the condition that a comparison must not show a worse or slower set.
 const isWorse = "worse"
 
 // ConditionHelp lists the conditions, for errors.
@@ -33,8 +33,8 @@ const ConditionHelp = "use worse, bad>1%, failed>1%, refused>1%, tool_error>5%, 
 // latencyWords are the names of latencies in conditions.
 var latencyWords = [numTimes]string{"first", "whole", "run"}
 
-// ParseConditions parses conditions that are separated by commas. The codes are those of all findings. On failure, it
-// returns the wrong condition.
+// ParseConditions parses conditions that are separated by commas. The parameter codes has the codes of all findings.
+// On failure, it returns the invalid condition.
 func ParseConditions(text string, codes []string) (list []Condition, wrong string) {
 	for word := range strings.SplitSeq(text, ",") {
 		if word = strings.TrimSpace(word); word == "" && text == "" {
@@ -89,8 +89,8 @@ func (c Condition) NeedsTurns() bool {
 	return c.kind == firstToken || c.kind == wholeTurn || c.metric == failedTurns || c.metric == refusedTurns
 }
 
-// CountsTurnFinding reports whether a condition is about a finding that turns of the set have. Such findings belong to
-// no tool.
+// CountsTurnFinding reports whether a condition is about a finding that turns of the set have. Such a finding is not
+// about a tool.
 func (c Condition) CountsTurnFinding(s *Set) bool { return c.kind < 0 && s.HasTurnFinding(c.metric) }
 
 // String returns the condition as the user wrote it.
@@ -99,12 +99,12 @@ func (c Condition) String() string { return c.text }
 // A Result is the result of a condition for one group.
 type Result struct {
 	Fails  bool
-	TooFew bool   // the numbers don't support a statement
+	TooFew bool   // there are too few numbers for a statement
 	Text   string // the condition, the group and the numbers
 }
 
-// Check checks a condition for each group. The cost is checked for the total. It returns only results that fail, and
-// results whose numbers don't support a statement.
+// Check checks a condition for each group. A condition about the cost is checked for the total. Check returns only
+// results that fail, and results with too few numbers for a statement.
 func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (list []Result) {
 	switch {
 	case c.metric != isWorse && len(groups) == 0 && (c.metric != "cost" || total.Turns == 0):
@@ -143,7 +143,7 @@ func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (l
 	return list
 }
 
-// noRowsText returns the reason why there is no row, for the total of all turns.
+// noRowsText returns the reason why a report has no rows. It is called for the total of all turns.
 func (g *Group) noRowsText() string {
 	if g.Turns > 0 {
 		return "no turn has a call"
@@ -151,7 +151,7 @@ func (g *Group) noRowsText() string {
 	return "no turns match"
 }
 
-// Name returns the values of the keys as one text.
+// Name returns the values of the keys as one string.
 func (g *Group) Name() string {
 	var all []string
 	for _, v := range g.Values {

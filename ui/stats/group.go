@@ -211,7 +211,7 @@ func (g *Group) addTurn(t *Turn, tool string) {
 	}
 }
 
-// addTokens adds two numbers of tokens. A sum that is too large becomes the largest number.
+// addTokens adds two numbers of tokens. If the sum is too large, it returns the largest possible number.
 func addTokens(a, b int64) int64 {
 	if a > math.MaxInt64-b {
 		return math.MaxInt64
@@ -289,8 +289,8 @@ func (g *Group) FindingRates() (list []Rate) {
 	return list
 }
 
-// quantileOf returns the smallest value that at least the part p of the values don't exceed. It returns false if
-// there are too few values: the values above the quantile would be fewer than one.
+// quantileOf returns a quantile: the smallest value that is not exceeded by at least the fraction p of the values. It
+// returns false if there are too few values, which means that less than one would be above the quantile.
 func quantileOf(values []time.Duration, p float64) (time.Duration, bool) {
 	if n := len(values); n == 0 || p > 0.5 && float64(n)*(1-p) < 1-1e-9 {
 		return 0, false

@@ -25,7 +25,7 @@ type Metrics struct {
 // maxLatestTurns is the maximum number of turns whose model is known when a later request shows a finding about them.
 const maxLatestTurns = 1 << 12
 
-// NewMetrics returns metrics without turns. The first models, tools and hosts have their own labels.
+// NewMetrics returns metrics without turns. Only the first models, tools and hosts get labels of their own.
 func NewMetrics(version string) *Metrics {
 	m := newMetrics(version)
 	m.model, m.host, m.tool = keepFirst(maxModels), keepFirst(maxHosts), keepFirst(maxTools)
@@ -111,7 +111,7 @@ func (m *Metrics) AddFindings(of stream.Ref, list []stream.Finding) {
 	m.countFindings(&t, model)
 }
 
-// AddResult does nothing: no metric is about results.
+// AddResult does nothing, because no metric is about results.
 func (m *Metrics) AddResult(stream.Ref, stream.Code) {}
 
 func (m *Metrics) countFindings(t *Turn, model string) {

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestMetrics checks that metrics that count turns one by one have the same lines as those of a set.
+// TestMetrics checks that metrics that count turns one by one have the same lines as the metrics of a set.
 func TestMetrics(t *testing.T) {
 	m, s := NewMetrics("v1"), &Set{}
 	for i, turn := range exampleTurns() {
@@ -28,8 +28,8 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// TestMetricsBounded checks that the number of series and the memory have limits, and that no counter falls, for
-// traffic with ever new names.
+// TestMetricsBounded checks metrics of traffic whose names are always new. The number of series and the memory must
+// have limits, and no counter may fall.
 func TestMetricsBounded(t *testing.T) {
 	m := NewMetrics("v1")
 	counter := func() (n int) {

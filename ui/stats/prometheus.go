@@ -47,7 +47,7 @@ type series struct {
 	counts []int // for a histogram: values in each bucket; the last bucket has no limit
 }
 
-// These tables are the upper limits of buckets, as the conventions advise.
+// These tables are the upper limits of buckets, as recommended by the conventions.
 var (
 	secondBuckets = []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
 	tokenBuckets  = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
@@ -106,7 +106,8 @@ func sampleText(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// add adds a value to the series with the given labels. A counter grows by the value, and a histogram counts it.
+// add adds a value to the series with the given labels. It adds the value to a counter, and counts it in a bucket of
+// a histogram.
 func (f *family) add(labels string, value float64) {
 	if f.series == nil {
 		f.series = map[string]*series{}

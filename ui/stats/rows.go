@@ -14,8 +14,8 @@ import (
 // rowsMagic begins each file with rows. The last byte is the version.
 const rowsMagic = "tsrows\x00\x01"
 
-// These types are the rows of a file, which all have a fixed size. A text is the number of a name in the file's table
-// of names.
+// These types are the rows of a file, which all have a fixed size. A row stores a text as the number of a name in the
+// file's table of names.
 type (
 	turnRow struct {
 		Values                                                   [numKeys]uint32
@@ -23,7 +23,7 @@ type (
 		Background, Failed, Refused, Stopped, Approximate        bool
 		Reported                                                 [numTokens]bool
 		Source                                                   price.Source
-		Calls, Findings                                          uint32 // numbers of rows that belong to the turn
+		Calls, Findings                                          uint32 // numbers of the turn's rows in the tables of calls and findings
 		At, FirstToken, Duration, Missed                         int64  // At is 0 if the time is unknown
 		Usage                                                    [numTokens]int64
 		USD                                                      float64
@@ -158,7 +158,7 @@ func (r *rowReader) readValue(to any) bool {
 	return true
 }
 
-// readFile reads a file whose key is as given.
+// readFile reads a file. It returns false if the file is invalid or has another key.
 func (r *rowReader) readFile(key string) (f rowFile, ok bool) {
 	var h rowsHeader
 	if !r.readValue(&h) {

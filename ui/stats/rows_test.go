@@ -31,8 +31,8 @@ func exampleTurns() []Turn {
 	return list
 }
 
-// TestRows checks that turns are the same after they were kept, and that a file is refused if it was cut at any byte,
-// if any byte of it differs, or if it has another key.
+// TestRows checks that turns don't change when they are encoded and decoded. A file must be refused if it was cut at
+// any byte, if any byte of it differs, or if it has another key.
 func TestRows(t *testing.T) {
 	turns := exampleTurns()
 	data := EncodeTurns("key", turns)

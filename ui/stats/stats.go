@@ -62,7 +62,7 @@ func ParseKeys(text string) (keys []Key, unknown string) {
 // A Turn has the facts about a turn that statistics need. It has no reference to the turn itself, which can be
 // evicted.
 type Turn struct {
-	Values         [numKeys]string // values of the keys, "" if unknown; calls have the tool
+	Values         [numKeys]string // values of the keys, "" if unknown; for the tool, see the calls
 	RequestedModel string
 	Run            string    // identifies the run; see localRun
 	source         int       // source of the run, if its name is unique only there; else 0
@@ -174,14 +174,14 @@ func (s *Set) StartSource() { s.sources, s.first = s.sources+1, len(s.turns) }
 // SourceTurns returns the turns of the latest source.
 func (s *Set) SourceTurns() []Turn { return s.turns[s.first:] }
 
-// AddSourceTurns adds turns that SourceTurns returned earlier to the latest source.
+// AddSourceTurns adds turns to the latest source. SourceTurns returned these turns earlier.
 func (s *Set) AddSourceTurns(turns []Turn) {
 	for _, t := range turns {
 		s.appendTurn(t)
 	}
 }
 
-// HasTurnFinding reports whether a turn that is counted has a finding with the given code that is about no call.
+// HasTurnFinding reports whether a counted turn has a finding with the given code that is not about a call.
 func (s *Set) HasTurnFinding(code string) bool {
 	return slices.ContainsFunc(s.turns, func(t Turn) bool {
 		return !t.Background && slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.Call == 0 && f.Code == code })
@@ -254,7 +254,7 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 	u := &t.Usage
 	of.Usage = [numTokens]stream.Count{u.Input, u.CacheRead, u.CacheWrite, u.Output}
 	for i := range of.Usage {
-		if of.Usage[i].N < 0 { // no number of tokens
+		if of.Usage[i].N < 0 { // not a valid number of tokens
 			of.Usage[i] = stream.Count{}
 		}
 	}

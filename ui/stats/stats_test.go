@@ -154,8 +154,8 @@ var (
 	labelPair  = regexp.MustCompile(`^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)`)
 )
 
-// checkPrometheus checks the rules of the text format: every sample follows the type of its metric, each series occurs
-// once, buckets grow, and the last bucket is the count.
+// checkPrometheus checks the rules of the text format: every sample follows the type of its metric, each series
+// occurs once, bucket counts grow, and the last bucket equals the count.
 func checkPrometheus(t *testing.T, lines []string) (values map[string]float64) {
 	t.Helper()
 	values = map[string]float64{}
@@ -217,7 +217,7 @@ func checkPrometheus(t *testing.T, lines []string) (values map[string]float64) {
 	return values
 }
 
-// TestPrometheus checks the text format, also with hostile names, and the limits of labels.
+// TestPrometheus checks the text format, including hostile names, and the limits of labels.
 func TestPrometheus(t *testing.T) {
 	s := sample(10)
 	for n, name := range []string{"a\"b", `back\slash`, "line\nbreak", "\x1b[31mred", "bad\xff", strings.Repeat("é", 200), "x\",le=\"1"} {

@@ -13,8 +13,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Table is a table for people. Its first row has the titles of the columns. Columns after the first Keys are
-// numbers.
+// A Table is a table for people. Its first row has the titles of the columns. The first Keys columns have text, and
+// the others have numbers.
 type Table struct {
 	Rows [][]string
 	Keys int
@@ -112,8 +112,8 @@ func findingsTable(keys []Key, groups []*Group) Table {
 // countText formats a count.
 func countText(n int) string { return screen.Count(n).String() }
 
-// percentOf returns a share in percent, with its count. It returns the count alone if that is zero, and a dash if all
-// is zero.
+// percentOf returns a share in percent, with its count. If the count is zero, it returns only the count. If the total
+// is zero, it returns a dash.
 func percentOf(n, all int) string {
 	switch {
 	case all == 0:
