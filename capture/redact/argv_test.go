@@ -8,7 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestDuplex checks that a server's bytes don't let a secret pass that its client is just writing.
+// TestDuplex checks that bytes from a server don't release the beginning of a secret that its client is still
+// writing.
 func TestDuplex(t *testing.T) {
 	const secret = "sk-ant-api03-Zq1xK2mW9vLp4Rt7YcJh5Gd8"
 	for cut := range len(secret) {
@@ -35,7 +36,7 @@ func TestDuplex(t *testing.T) {
 	}
 }
 
-// TestArgv checks that on a command line the name of a secret is enough.
+// TestArgv checks that the name of a secret is enough to replace its value on a command line.
 func TestArgv(t *testing.T) {
 	for line, want := range map[string]string{
 		"server --api-key abc --port 80":     "server --api-key * --port 80",
@@ -61,7 +62,8 @@ func TestArgv(t *testing.T) {
 	}
 }
 
-// TestDuplexPasses checks that a line is passed on when it has arrived, whatever its texts could continue with.
+// TestDuplexPasses checks that a line is passed on as soon as it has arrived, even if a text in it could continue as
+// a secret.
 func TestDuplexPasses(t *testing.T) {
 	r := New([]byte("salt"), Options{})
 	for i, line := range []string{

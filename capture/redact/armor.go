@@ -5,12 +5,12 @@ import "bytes"
 const (
 	maxArmorGap   = 1024     // maximum number of characters between two lines of a private key
 	maxArmorChars = 64 << 10 // maximum number of characters of a private key
-	sureArmorGap  = 64       // a line after at most that many characters need not look random
+	sureArmorGap  = 64       // after at most this many characters, a line need not look random
 )
 
-// keyArmor is the text form of a private key that is being read. Every run of 20 characters of base64 belongs
-// to it. Other text may be between the runs: numbers of lines, quotes, tags. The first run is replaced, and the
-// other runs are removed. All text between the runs stays.
+// keyArmor is the state of a private key in text form that is being read. Every run of at least 20 base64 characters
+// is part of the key. Other text may be between the runs: line numbers, quotes, or tags. The first run is replaced,
+// and the other runs are removed. All text between the runs stays.
 type keyArmor struct {
 	open bool
 	body bool // the first run was replaced
@@ -18,8 +18,8 @@ type keyArmor struct {
 	size int  // number of characters since the beginning of the key
 }
 
-// These are rules for the runs of a private key. The first run must look random. Later runs need not. The last
-// run may be too short for these rules, if the key ends in the next line.
+// The rules for the runs of a private key are below. The first run must look random, but later runs need not. The
+// last run may be too short for these rules if the key ends in the next line.
 var (
 	armorFirst = armorRule(rule{shape: `[A-Za-z0-9+/=]{20,}`, is: looksArmored})
 	armorNext  = armorRule(rule{shape: `[A-Za-z0-9+/=]{20,}`})
@@ -71,9 +71,9 @@ func (k *keyArmor) passChar(before []byte) {
 // nextRules returns the rules of a run that begins with c, or nil if no run can begin here.
 func (k *keyArmor) nextRules(last, c byte) []*rule {
 	switch {
-	case !inArmor[c] || inArmor[last] && last != '=' && last != '+' || c == '+' && last == '\n': // a + that begins a line of a diff
+	case !inArmor[c] || inArmor[last] && last != '=' && last != '+' || c == '+' && last == '\n': // a + may begin a line of a diff
 		return nil
-	case k.body && (last == '<' || last == '#' || last == '&'): // inside a tag or after an entity
+	case k.body && (last == '<' || last == '#' || last == '&'): // the run is inside a tag or after an entity
 		return []*rule{armorNext}
 	case k.body && k.gap <= sureArmorGap:
 		return []*rule{armorNext, armorTail}
@@ -83,7 +83,8 @@ func (k *keyArmor) nextRules(last, c byte) []*rule {
 	return []*rule{armorFirst}
 }
 
-// looksArmored reports whether a run of base64 is neither the name of a variable or a function nor a path.
+// looksArmored reports whether a run of base64 looks like part of a key, and not like a path or the name of a
+// variable or function.
 func looksArmored(text []byte) bool {
 	return containsRange(text, 'A', 'Z') && looksEncoded(text)
 }
@@ -93,8 +94,8 @@ func looksEncoded(text []byte) bool {
 		countClassChanges(text)*4 >= len(text)
 }
 
-// armorTailLen returns the length of a short run that ends a private key. No other run may follow in its line,
-// and the key must end in the next line. It returns 0 for any other run.
+// armorTailLen returns the length of a short run that ends a private key. No other run may follow in its line, and
+// the key must end in the next line. For any other run, it returns 0.
 func armorTailLen(text []byte) int {
 	n := 0
 	for n < len(text) && inArmor[text[n]] {
@@ -117,14 +118,13 @@ func armorTailLen(text []byte) int {
 	return 0
 }
 
-// streamPrefix is the beginning of an event stream's line that contains no secret. It ends at the quote of the
-// first text that continues from event to event. Most events of a stream begin alike. After the same text, and
-// with the same known values, the search of an equal beginning has the same result. So it need not be searched
-// again.
+// streamPrefix is the beginning of a line in an event stream, up to the quote of the first text that continues from
+// event to event. It contains no secret. Most events of a stream begin with the same text. If the text before them
+// and the known values are the same too, searching the beginning again would find nothing new, so it is skipped.
 type streamPrefix struct {
 	line   []byte      // the prefix in its escaped form, with the quote
 	before []byte      // the last characters outside strings before the prefix
-	known  int         // number of known spellings of values
+	known  int         // number of known spellings of secrets
 	after  []byte      // the last characters outside strings before the quote
 	stack  []container // open containers at the end of the prefix
 }
@@ -134,14 +134,14 @@ type streamPrefixes struct {
 	list [4]streamPrefix
 	next int // index to replace
 
-	line   []byte // the read bytes, from the beginning of a line that may have a new prefix, or nil
+	line   []byte // the bytes read since the beginning of a line that may have a new prefix, or nil
 	at     int64  // place of the line
 	before []byte // the characters before the line
 	edits  int    // number of edits before the line
 }
 
-// atLine reports whether c begins a line of an event stream, and whether the line's search depends only on
-// the state in streamPrefix.
+// atLine reports whether c begins a line of an event stream, and whether searching the line depends only on the state
+// in streamPrefix.
 func (l *lexer) atLine(c byte) bool {
 	return l.bol && l.prefix == 0 && !l.keyed && bytes.IndexByte(eventLines, c) >= 0 && l.s.outside.isIdle()
 }
@@ -168,8 +168,8 @@ func (l *lexer) skipPrefix(p []byte, at int64) int {
 	return 0
 }
 
-// openStringAt begins the string after a quote that ends at the place end. If the string's text continues in
-// later events and no secret is before it, openStringAt stores the prefix of the line.
+// openStringAt begins the string after a quote that ends at the place end. It stores the prefix of the line if the
+// string's text continues in later events and no secret is before the string.
 func (l *lexer) openStringAt(end int64) {
 	o := &l.openings
 	plain := l.s.outside.isIdle() && len(l.s.edits) == o.edits

@@ -26,8 +26,8 @@ func TestKeepAll(t *testing.T) {
 	}
 }
 
-// TestDividedRecord checks a record of which a part is held back. The end, its reason and its party stay with
-// the held bytes. Lost bytes and the party that answered are passed on with the first part.
+// TestDividedRecord checks a record whose last part is held back. The end, its reason and its party must stay with
+// the held bytes. Lost bytes and the party that answered must be passed on with the first part.
 func TestDividedRecord(t *testing.T) {
 	r := redactor()
 	const answered = capture.Toolscope
@@ -45,8 +45,8 @@ func TestDividedRecord(t *testing.T) {
 	}
 }
 
-// TestHole checks that after a gap an encoded or framed body is not passed on, because it can't be read. Its
-// bytes count as missing. A plain text continues.
+// TestHole checks that an encoded or framed body is not passed on after a gap, because it can't be read. Its bytes
+// must count as missing. A plain text must continue.
 func TestHole(t *testing.T) {
 	packed := gzipped(strings.Repeat("text ", 1000))
 	message := awsMessage(`{"delta":{"text":"x"}}`)
@@ -79,8 +79,8 @@ func TestHole(t *testing.T) {
 	}
 }
 
-// TestEndedIsForgotten checks that no data of an exchange is kept after its end, and that nothing of it is
-// reported again.
+// TestEndedIsForgotten checks that no data of an exchange is kept after its end, and that none of it is reported
+// again.
 func TestEndedIsForgotten(t *testing.T) {
 	r := redactor()
 	packed := gzipped("text")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// cutTexts are texts that are cut at every place: near misses, words, and secrets in several spellings.
+// cutTexts are texts that are cut in every place: near misses, words, and secrets in several spellings.
 var cutTexts = []string{
 	"whisk-deployment-configuration of 2026", "ask task-{x32} and disk-{32}", "risk-ant-{24} whisk-ant-api03-{24}",
 	"is sk-ant-api03-{24}.", "a\nAKIA{u16}\nb", "xAKIA{u16}", "key sk-{36}!", "Bearer {24}, Bearer token-based-authentication",
@@ -17,8 +17,8 @@ var cutTexts = []string{
 	"\x1b[01;31m\x1b[KAKIA{u16}\x1b[m\x1b[K mAKIA{u16} \x1b[32msk-{48}",
 }
 
-// TestCutsOfDeltas checks that the deltas of a text, cut at any place, give the same redacted text as the
-// undivided text. Of the cuts into three, all with TOOLSCOPE_LONG=1, else a third.
+// TestCutsOfDeltas checks that a text that is cut anywhere into deltas has the same redacted text as the undivided
+// text. With TOOLSCOPE_LONG=1, it tries all ways to cut a text in three; otherwise, it tries some of them.
 func TestCutsOfDeltas(t *testing.T) {
 	for _, text := range cutTexts {
 		text = sample(text)
@@ -45,7 +45,7 @@ func TestCutsOfDeltas(t *testing.T) {
 	}
 }
 
-// third returns the distance between the cases that are tested: 1 with TOOLSCOPE_LONG=1, else 3.
+// third returns the step from one tested case to the next: 1 with TOOLSCOPE_LONG=1, and 3 otherwise.
 func third() int {
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
 		return 1
@@ -61,8 +61,8 @@ func bytesOf(s string) (list []string) {
 	return list
 }
 
-// TestCutsOfRecords checks that the output doesn't depend on the size of a body's records: of every size up to
-// 16 bytes, and of some more; with TOOLSCOPE_LONG=1 of every size.
+// TestCutsOfRecords checks that the output doesn't depend on the size of a body's records. It tries every size up to
+// 16 bytes and some larger ones, or every size with TOOLSCOPE_LONG=1.
 func TestCutsOfRecords(t *testing.T) {
 	for _, text := range cutTexts {
 		text = sample(text)
@@ -77,7 +77,7 @@ func TestCutsOfRecords(t *testing.T) {
 	}
 }
 
-// wires are the forms in which protocols send a delta of a text or of arguments.
+// wires are the forms in which protocols send a delta of a text or of a call's arguments.
 var wires = []string{
 	`data: {"choices":[{"index":0,"delta":{"content":%s}}]}`, `data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":%s}}]}}]}`,
 	`data: {"choices":[{"index":0,"delta":{"reasoning_content":%s}}]}`, `data: {"choices":[{"text":%s,"index":0}]}`,
@@ -92,8 +92,8 @@ var wires = []string{
 	`data: {"event_type":"content.delta","index":0,"delta":{"type":"arguments","partial_arguments":%s}}`,
 }
 
-// TestCutsOfEveryProtocol checks that a secret that is cut is found, in whatever form a protocol sends the
-// deltas of a text.
+// TestCutsOfEveryProtocol checks that a secret is found even if it is cut between two deltas, in whatever form a
+// protocol sends them.
 func TestCutsOfEveryProtocol(t *testing.T) {
 	key := sample("sk-ant-api03-{60}")
 	for _, wire := range wires {
@@ -111,8 +111,8 @@ func TestCutsOfEveryProtocol(t *testing.T) {
 	}
 }
 
-// FuzzCutsOfDeltas cuts any text with any secret in it at any two places. The text is in one of two calls that
-// arrive alternately.
+// FuzzCutsOfDeltas cuts any text with any secret in any two places. The text is in one of two calls whose deltas
+// alternate.
 func FuzzCutsOfDeltas(f *testing.F) {
 	for i, text := range cutTexts {
 		f.Add(sample(text), uint16(i), uint16(3*i), uint8(i))
@@ -140,7 +140,7 @@ func atRune(s string, n int) int {
 	return n
 }
 
-// TestObjectsComeWhole checks that arguments that arrive as an object are complete: those of the next call
+// TestObjectsComeWhole checks that arguments that arrive as an object are complete, so that the next call's arguments
 // don't continue them.
 func TestObjectsComeWhole(t *testing.T) {
 	secret, body := sample("AKIA{u16}"), ""
@@ -152,7 +152,7 @@ func TestObjectsComeWhole(t *testing.T) {
 	}
 }
 
-// TestRepeatedByDocuments checks that a secret that each document repeats completely is found each time,
+// TestRepeatedByDocuments checks that a secret that is complete in each of several documents is found each time,
 // whatever the name of the field.
 func TestRepeatedByDocuments(t *testing.T) {
 	for _, field := range []string{"text", "content", "id", "note"} {

@@ -45,7 +45,7 @@ func body(r *Redactor, s string) string {
 	return out.String()
 }
 
-// take and flushed return the resulting records.
+// take returns the records that Take passes on, and flushed returns those that Flush passes on.
 func take(r *Redactor, rec capture.Record) []capture.Record { return unwrapped(r.Take(rec)) }
 func flushed(r *Redactor) []capture.Record                  { return unwrapped(r.Flush()) }
 
@@ -72,8 +72,8 @@ func unquoted(t *testing.T, s string) (text string) {
 // inner returns the content of the JSON string for s.
 func inner(s string) string { return strings.TrimSuffix(strings.TrimPrefix(quoted(s), `"`), `"`) }
 
-// argsSaid sends these deltas of a call's arguments in records of n bytes, and returns the resulting arguments.
-// textSaid does the same for a text.
+// argsSaid sends the deltas of a call's arguments in records of n bytes, and returns the redacted arguments. textSaid
+// does the same for a text.
 func argsSaid(t *testing.T, r *Redactor, n int, pieces ...string) string {
 	t.Helper()
 	return rejoined(t, through(r, deltas("input_json_delta", "partial_json", pieces), n))

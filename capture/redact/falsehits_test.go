@@ -42,15 +42,15 @@ func falseHits(t *testing.T, root string, limit int, wanted func(path string) bo
 	return hits, size
 }
 
-// TestFalseHitsInSource searches 10 MB of source code. A shape with a prefix must never be wrong there. A
-// secret that is recognised by the name before it may be wrong at most once in a megabyte.
+// TestFalseHitsInSource searches 10 MB of source code. A rule whose shape has a prefix must never find anything
+// there. A rule that recognises a secret by the name before it may be wrong at most once per megabyte.
 func TestFalseHitsInSource(t *testing.T) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	root := filepath.Join(strings.TrimSpace(string(out)), "src")
 	if _, missing := os.Stat(root); err != nil || missing != nil {
 		t.Skipf("no source of Go: %v", errors.Join(err, missing))
 	}
-	some := func(path string) bool { // some files of every package
+	some := func(path string) bool { // use some files of every package
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(filepath.Base(path)))
 		return strings.HasSuffix(path, ".go") && h.Sum32()%7 == 0
@@ -62,7 +62,7 @@ func TestFalseHitsInSource(t *testing.T) {
 	judgeHits(t, hits, size)
 }
 
-// TestFalseHitsInCorpus checks the same for recorded requests and streams.
+// TestFalseHitsInCorpus is like TestFalseHitsInSource, but searches recorded requests and streams.
 func TestFalseHitsInCorpus(t *testing.T) {
 	root := os.Getenv("TOOLSCOPE_CORPUS")
 	if root == "" {

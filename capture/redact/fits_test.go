@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// TestWords checks which segments count as words. They are letters with at most one capital, at the beginning
-// of each word, or capitals, or digits as in dates.
+// TestWords checks which segments count as words: letters in which each word has a capital only at its beginning, or
+// capitals only, or digits as in dates.
 func TestWords(t *testing.T) {
 	for segment, want := range map[string]bool{
 		"folding": true, "Folding": true, "FOLDING": true, "foldingCube": true, "OpenAI": true, "ABCd": true, "20260731": true,
 		"abcdefghijklmnopqrstuvw": true, "abcdefghijklmnopqrstuvwx": false, // longer than any word
 		"123456789": false, "abc1": false,
-		"xKQZWPab": false, "ABCDefghijklmnopq": false, // more capitals than beginnings of words
-		"aBcDeFgH": false, // words of two letters
+		"xKQZWPab": false, "ABCDefghijklmnopq": false, // more capitals than words
+		"aBcDeFgH": false, // words of only two letters
 	} {
 		if got := isWord([]byte(segment)); got != want {
 			t.Errorf("%s: %v", segment, got)
@@ -22,7 +22,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestBasic checks which base64 texts are a name and a password: printable text, with a colon after a name.
+// TestBasic checks which base64 texts count as a name and a password: printable text with a name and a colon.
 func TestBasic(t *testing.T) {
 	for plain, want := range map[string]bool{
 		"user:pass": true, "user:pass word~": true, "user:": true,
@@ -38,8 +38,8 @@ func TestBasic(t *testing.T) {
 	}
 }
 
-// TestUserinfo checks which passwords before a host count: three characters or more, and not a password from
-// examples.
+// TestUserinfo checks which passwords before a host count: those with at least three characters, unless examples
+// often use them.
 func TestUserinfo(t *testing.T) {
 	for text, want := range map[string]int{
 		"u:x7q@h": 5, "u:x7@h": 0, "u:x7q@y@h": 7, "u:Password@h": 0, "u:${PW}@h": 0, "user@h": 0, "u:x7q": 0,
@@ -50,8 +50,8 @@ func TestUserinfo(t *testing.T) {
 	}
 }
 
-// TestWhole checks that a match is complete if its text satisfies the complete shape. It compares with a
-// regular expression.
+// TestWhole checks that a match is complete if its text satisfies the complete shape, and only then. It compares the
+// result with that of a regular expression.
 func TestWhole(t *testing.T) {
 	for _, shape := range []string{"ab", "a[0-9]{2}b", "a[0-9]+-[a-f]+", "a[0-9]*b?", "a[0-9]{1,3}={0,2}"} {
 		re := regexp.MustCompile("^(?:" + shape + ")$")

@@ -14,8 +14,8 @@ import (
 // kinds are the names of the canaries, in order.
 var kinds = slices.Sorted(maps.Keys(canaries))
 
-// FuzzCuts puts a canary at any place of any text and cuts the text into records in any way. The output must be
-// the same each time, and must not contain the canary.
+// FuzzCuts puts a canary anywhere in any text, and splits the text into records in any way. The output must be the
+// same each time, and must not contain the canary.
 func FuzzCuts(f *testing.F) {
 	f.Add(`{"a":"x `, ` y"}`, uint8(0), uint8(3))
 	f.Add("data: {\"a\":\"", "\"}\n\ndata: {\"a\":\"sk-\"}\n\n", uint8(9), uint8(1))
@@ -37,7 +37,7 @@ func FuzzCuts(f *testing.F) {
 	})
 }
 
-// plain removes the characters from a text that every secret needs.
+// plain replaces or removes characters without which a text can't contain a secret.
 var plain = strings.NewReplacer("-", ".", "_", ".", "J", "j", "K", "k", "I", "i", "er ", "er.", "uthor", "", `\u`, `\\`)
 
 // FuzzPlain checks that text without secrets is passed on byte for byte, and that at most its last line is held
@@ -58,8 +58,7 @@ func FuzzPlain(f *testing.F) {
 
 var otherCall = regexp.MustCompile(`(?m)^data: \{"index":1.*$`)
 
-// FuzzDeltas cuts a canary at any place. The canary is in the arguments of one of two calls that arrive
-// alternately.
+// FuzzDeltas cuts a canary anywhere. The canary is in the arguments of one of two calls whose deltas alternate.
 func FuzzDeltas(f *testing.F) {
 	f.Add("say ", " now", uint8(0), uint64(0x5555), uint8(3))
 	f.Add("a\n\"", "sk-", uint8(9), uint64(1<<40-1), uint8(1))
@@ -89,7 +88,7 @@ func FuzzDeltas(f *testing.F) {
 	})
 }
 
-// TestHeldBack checks that only a few bytes are held back, and that no view waits for them.
+// TestHeldBack checks that only a few bytes are held back, and that the display of a stream doesn't wait for them.
 func TestHeldBack(t *testing.T) {
 	delta := func(s string) string {
 		return "data: {\"index\":0,\"delta\":{\"text\":" + quoted(s) + "}}\n\n"

@@ -87,7 +87,7 @@ var shapes = []*rule{
 	{name: "scalingo-token", shape: `tk-us-[\w-]{48}`, hit: "tk-us-{48}", miss: "tk-us-{8}", from: "shape seen in gitleaks"},
 	{name: "clickhouse-key", shape: `4b1d[A-Za-z0-9]{38}`, is: mixedCheck(3), ends: noName, hit: "4b1d{38}", miss: "4b1d{4}", from: "shape seen in gitleaks"},
 
-	// Code and its tools.
+	// Code hosts and development tools.
 	{name: "github-token", shape: `gh[pousr]_[A-Za-z0-9]{20,}`, hit: "ghp_{36}", miss: "ghp_{9}", from: "docs.github.com: token formats"},
 	{name: "github-token", shape: `github_pat_\w{20,}`, hit: "github_pat_{22}_{59}", miss: "github_pat_name", from: "docs.github.com: token formats"},
 	{name: "gitlab-token", shape: `glpat-[\w.-]{20,}`, fit: lenWithoutFullStop, hit: "glpat-{20}", miss: "glpat-{7}", from: "docs.gitlab.com: token prefixes"},
@@ -181,7 +181,7 @@ var shapes = []*rule{
 	{name: "dnkey", alone: true, shape: `dnkey-[\w=-]{26}-[\w=-]{52}`, hit: "dnkey-{26}-{52}", miss: "dnkey-{6}", from: "shape seen in gitleaks"},
 	{name: "grafana-token", shape: `eyJrIjoi[A-Za-z0-9]{60,}={0,3}`, hit: "eyJrIjoi{90}", miss: "eyJrIjoi{9}", from: "shape seen in gitleaks"},
 
-	// Forms that many programs use.
+	// Formats that many programs use.
 	{name: "jwt", shape: `eyJ[\w-]{8,}\.eyJ[\w.-]{2,}`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIi{30}.{43}", miss: "eyJhbGciOiJIUzI1NiJ9.and.more", from: "RFC 7519"},
 	{name: "jwe", shape: `eyJ[\w-]{12,}\.\.[\w-]{10,}\.[\w.-]{20,}`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJkaXIi{20}..{16}.{80}.{22}", miss: "eyJhbGciOiJkaXIi..and.more", from: "RFC 7516"},
 	{name: "jwe", shape: `eyJ[\w-]{12,}\.[\w-]{40,}\.[\w-]{10,}\.[\w.-]{20,}`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJSU0Et{20}.{120}.{16}.{80}.{22}", miss: "eyJhbGciOiJkaXIi.and.more.than", from: "RFC 7516"},
@@ -200,26 +200,26 @@ var shapes = []*rule{
 
 // rule describes one kind of secret: its shape, and the text required before it.
 type rule struct {
-	name  string                   // name of the kind in the replacement
-	after string                   // the text required before the secret; it is kept; "" if the shape suffices
-	shape string                   // a regular expression, see parseShape
-	fit   func(text []byte) int    // returns the length of the part to check, 0 for none; nil: the complete text
-	is    secretCheck              // reports whether that part is a secret; nil: it is always one
-	alone bool                     // only at the beginning of a word, because words end like the secret begins
-	keep  bool                     // quotes, and the character after a backslash, are not replaced
-	where func(before []byte) bool // reports whether the text before, which ends with after, is right; nil: always
+	name  string                   // name of this kind of secret in the replacement
+	after string                   // the text required before the secret, which is not replaced; "" if the shape suffices
+	shape string                   // a regular expression; see parseShape
+	fit   func(text []byte) int    // returns the length of the part to check, or 0 for none; if nil, the complete text is checked
+	is    secretCheck              // reports whether that part is a secret; if nil, it always is
+	alone bool                     // match only at the beginning of a word, because the ends of some words look like the beginning of the secret
+	keep  bool                     // don't replace quotes, or the character after a backslash
+	where func(before []byte) bool // reports whether the text before the secret is right (it ends with after); if nil, it always is
 
-	// hit is a text that the rule finds, miss a similar text that it doesn't find, and from the source of the
-	// facts. {n} means n random letters and digits, {xn} hexadecimal digits, {un} upper case letters and
-	// digits, {dn} digits. So this file contains no real key, and no text that a scanner mistakes for one. The
-	// source is a standard or a vendor's page that shows the shape, or a note where else the shape was seen.
+	// hit is a text that the rule finds, and miss is a similar text that it doesn't find. In both, {n} stands for n
+	// random letters and digits, {xn} for hexadecimal digits, {un} for upper-case letters and digits, and {dn} for
+	// digits. So this file contains no real key, and no text that a scanner mistakes for one. from is the source of
+	// the rule: a standard, a vendor's page that shows the shape, or a note about where else the shape was seen.
 	hit, miss, from string
 
-	expects expectationKind // how a value after that text begins
+	expects expectationKind // how a value begins after the text in after
 
 	parts []shapePart     // the parsed shape
-	heads []string        // its possible beginnings, up to four characters; empty for a digest
-	ends  func(byte) bool // reports whether a character may follow; nil: any may
+	heads []string        // possible beginnings of the shape, up to four characters; empty for a digest
+	ends  func(byte) bool // reports whether a character may follow; if nil, any character may
 }
 
 // secretCheck reports whether a text with a rule's shape is a secret.
@@ -240,8 +240,8 @@ func compileRules(rules []*rule) (list []*rule) {
 	return list
 }
 
-// canGlue reports whether the rule also finds secrets directly after a letter or a digit. It does if the
-// secret's beginning is too specific to be the end of another word.
+// canGlue reports whether the rule also finds secrets directly after a letter or a digit. It does if a secret begins
+// with characters that no other word is likely to contain.
 func (r *rule) canGlue() bool {
 	sign := strings.IndexAny(r.shape, "-_")
 	return len(r.heads[0]) == 4 && !r.alone && sign > 0 && sign < strings.IndexByte(r.shape+"[", '[')
@@ -250,12 +250,12 @@ func (r *rule) canGlue() bool {
 // endsBefore reports whether c may follow the secret.
 func (r *rule) endsBefore(c byte) bool { return r.ends == nil || r.ends(c) }
 
-// noName excludes characters that continue an identifier. noCall also excludes characters that make it a call
-// or a field of a program.
+// noName excludes characters that continue an identifier. noCall also excludes characters after which the identifier
+// would be a call or have a field.
 func noName(c byte) bool { return !alnum[c] && c != '_' }
 func noCall(c byte) bool { return noName(c) && c != '(' && c != '.' && c != '[' }
 
-// expandShape returns all variants of a shape with groups, (?:a|b) or (?:a)?.
+// expandShape returns all variants of a shape that has groups such as (?:a|b) or (?:a)?.
 func expandShape(shape string) []string {
 	before, rest, ok := strings.Cut(shape, "(?:")
 	if !ok {
@@ -286,8 +286,8 @@ const (
 	sqlText     = "[^\\x00-\\x1f\"'\\\\\\x7f]{8,}"
 )
 
-// contexts are the secrets that are recognised by the text before them. That text is public: it is not replaced
-// or held back.
+// contexts are the secrets that are recognised by the text before them. That text is public, so it is neither
+// replaced nor held back.
 var contexts = []*rule{
 	{name: "bearer", after: "Bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Bearer  {40}", miss: "Bearer token-based-authentication", from: "RFC 6750"},
 	{name: "bearer", after: "bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "RFC 6750"},
@@ -366,8 +366,8 @@ func countTrailing(text []byte, class *[256]bool) (n int) {
 	return n
 }
 
-// commandOf requires one of the programs in the line, and an option such as -p at its end. It returns a
-// function that checks the text before a secret.
+// commandOf returns a function that checks the text before a secret. The text must have one of the programs in its
+// last line, and end with an option such as -p.
 func commandOf(programs ...string) func(tail []byte) bool {
 	return func(tail []byte) bool {
 		line := tail[bytes.LastIndexByte(tail, '\n')+1:]
@@ -393,7 +393,7 @@ func isPgpassHost(tail []byte) bool {
 
 var inHost = classOf("*._-", "az", "AZ", "09")
 
-// isPgpassRest checks the password after database:user:.
+// isPgpassRest checks the password that follows database:user: in a password file.
 func isPgpassRest(text []byte) bool {
 	fields := bytes.SplitN(text, []byte(":"), 3)
 	return isPasswordOrRandom(fields[2])
@@ -403,7 +403,7 @@ var digits = classOf("", "09")
 
 func isQuote(c byte) bool { return c == '\'' }
 
-// afterEquals requires a random value after a name.
+// afterEquals requires a random value after a name and an equals sign.
 func afterEquals(text []byte) bool {
 	_, value, ok := bytes.Cut(text, []byte("="))
 	return ok && looksRandom(value)

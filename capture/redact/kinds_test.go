@@ -17,7 +17,7 @@ var isSource = regexp.MustCompile(`^(?:[\w-]+(?:\.[\w-]+)+[/:]|[\w-]+(?:\.[\w-]+
 
 var blank = regexp.MustCompile(`\{([xXud]?)(\d+)\}`)
 
-// sample returns a text of a rule with its blanks filled in. The result for a text is always the same.
+// sample returns a text of a rule with its blanks filled in. For the same text, the result is always the same.
 func sample(text string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))
@@ -37,7 +37,7 @@ func sample(text string) string {
 	})
 }
 
-// written are texts in which a program or a person writes a secret. The secret is in the blank.
+// written are texts as programs or people write them, with a secret. The secret is in the blank.
 var written = []rule{
 	{name: "secret", hit: "export STRIPE_WEBHOOK_SECRET={32}", miss: "export STRIPE_WEBHOOK_SECRET=$OTHER_SECRET_2"},
 	{name: "token", hit: "GH_TOKEN: {40}", miss: "max_token: 200000000"},
@@ -80,7 +80,7 @@ func allRules() []rule {
 	return append(list, written...)
 }
 
-// cutAt returns a text in two parts, or undivided.
+// cutAt returns a text in two parts, or undivided if at is not inside it.
 func cutAt(text string, at int) []string {
 	if at <= 0 || at >= len(text) {
 		return []string{text}
@@ -88,7 +88,7 @@ func cutAt(text string, at int) []string {
 	return []string{text[:at], text[at:]}
 }
 
-// kindsIn redacts a text in all the places where it may occur, and returns the result for each place.
+// kindsIn redacts a text in each place where it may occur, and returns the result for each place.
 func kindsIn(t *testing.T, text string, cut int) map[string]string {
 	t.Helper()
 	r := redactor
@@ -106,8 +106,8 @@ func kindsIn(t *testing.T, text string, cut int) map[string]string {
 	}
 }
 
-// TestKinds checks that every kind of secret is found in every place, even when it is cut in the middle. A text
-// that looks nearly like a secret must stay.
+// TestKinds checks that every kind of secret is found in every place, even if it is cut in the middle. A text that
+// only resembles a secret must stay.
 func TestKinds(t *testing.T) {
 	names := map[string]bool{}
 	for _, rule := range allRules() {
@@ -137,8 +137,8 @@ func TestKinds(t *testing.T) {
 	t.Logf("%d rules, %d kinds", len(allRules()), len(names))
 }
 
-// TestKindForms checks that every kind is found bare in a sentence, as a variable and as a field, wherever
-// these are cut (each at every third place, without TOOLSCOPE_LONG=1). The near miss must stay if it is bare in a sentence.
+// TestKindForms checks that every kind is found in a sentence, as a variable and as a field, wherever the text is
+// cut. Without TOOLSCOPE_LONG=1, it tries only every third place. In a sentence, the near miss must stay.
 func TestKindForms(t *testing.T) {
 	for _, rule := range shapes {
 		hit, secret := sample(rule.hit), secretIn(rule.hit)
@@ -169,7 +169,7 @@ func secretIn(text string) string {
 	return filled[len(sample(text))-len(text[last[1]:])-fills(text[last[0]:last[1]]):][:fills(text[last[0]:last[1]])]
 }
 
-// fills returns the number of characters that replace a blank.
+// fills returns the number of characters that fill a blank.
 func fills(s string) int {
 	n, _ := strconv.Atoi(blank.FindStringSubmatch(s)[2])
 	return n

@@ -12,14 +12,14 @@ import (
 
 const (
 	maxRequestSecrets = 16 << 10 // maximum number of secrets of requests that are searched for by value
-	maxServerSecrets  = 4 << 10  // maximum number of secrets set by servers: they can't displace secrets of requests
+	maxServerSecrets  = 4 << 10  // maximum number of secrets set by servers; they can't displace secrets of requests
 	maxKnownChars     = window   // maximum number of characters of a secret that are compared
 )
 
-// knownValues holds the secrets that are searched for by value. They are in the form in which texts are compared: each
-// secret as it is, and in every spelling in base64, hexadecimal digits, HTML and form encoding. They are never
-// forgotten. The time to find a secret hardly depends on their number, because four characters decide whether a sorted
-// list is searched.
+// knownValues holds the secrets that are searched for by value. They are in the form in which texts are compared:
+// each secret as it is, and in every spelling in base64, hexadecimal digits, HTML and form encoding. They are kept
+// until the end. The time to find a secret hardly depends on their number, because the sorted list is searched only
+// if the first four characters match.
 type knownValues struct {
 	sorted []*knownValue
 	first  [256]bool
@@ -30,8 +30,8 @@ type knownValues struct {
 // knownValue is one spelling of one secret.
 type knownValue struct {
 	text   string // the characters that are compared
-	rest   string // the remaining characters of a long one
-	secret string // the secret, of which this is a spelling
+	rest   string // the characters of a long spelling that are not compared
+	secret string // the secret that this spelling stands for
 	where  string // name of the place where the secret was first seen
 }
 
@@ -83,7 +83,7 @@ func (k *knownValues) insertValue(v *knownValue) {
 	switch {
 	case !found:
 		k.sorted = slices.Insert(k.sorted, at, v)
-	case v.text == truncateValue(v.secret): // the literal spelling of a secret wins over an encoding of another one
+	case v.text == truncateValue(v.secret): // the literal spelling of a secret takes precedence over an encoding of another secret
 		k.sorted[at] = v
 	}
 	k.first[v.text[0]] = true
@@ -93,14 +93,14 @@ func (k *knownValues) insertValue(v *knownValue) {
 	k.grams.add(gramHash(gramOf([]byte(v.text))))
 }
 
-// mayBegin reports whether a known value may begin with four characters.
+// mayBegin reports whether a known value may begin with the four characters.
 func (k *knownValues) mayBegin(gram uint32) bool {
 	return k.grams != nil && k.grams.has(gramHash(gram))
 }
 
 func truncateValue(text string) string { return text[:min(len(text), maxKnownChars)] }
 
-// htmlForms are the ways in which programs write a text in HTML.
+// htmlForms are the ways in which programs escape a text in HTML.
 var htmlForms = []*strings.Replacer{
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;"),
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#x27;"),
@@ -108,8 +108,8 @@ var htmlForms = []*strings.Replacer{
 	strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;", "/", "&#x2F;", "`", "&#x60;", "=", "&#x3D;"),
 }
 
-// spellings returns the texts that are compared to find a secret. They are the secret itself, and its spellings
-// in form encoding, hexadecimal digits, HTML and base64.
+// spellings returns the texts that are compared to find a secret: the secret itself, and its spellings in form
+// encoding, hexadecimal digits, HTML and base64.
 func spellings(secret string) []string {
 	digits := hex.EncodeToString([]byte(secret))
 	list := append(base64Forms(secret), secret, digits, strings.ToUpper(digits))
@@ -124,8 +124,8 @@ func spellings(secret string) []string {
 	return list
 }
 
-// base64Forms returns the base64 characters, in either alphabet, that a secret has independent of the bytes
-// before and after it. Three bytes become four characters, so there are three forms.
+// base64Forms returns the base64 characters of a secret, in either alphabet, that don't depend on the bytes before
+// and after the secret. Three bytes become four characters, so there are three forms.
 func base64Forms(secret string) (list []string) {
 	for before := range 3 {
 		padded := make([]byte, before, before+len(secret))
@@ -141,8 +141,8 @@ func base64Forms(secret string) (list []string) {
 	return list
 }
 
-// character is one decoded character of a text, with the place of its spelling in the input. An escape that the
-// end of a delta cuts has several places. A character beyond ASCII becomes several bytes: the first has all
+// character is one decoded character of a text, with the place of its spelling in the input. An escape that is cut
+// between two deltas has several places. A character beyond ASCII becomes several bytes: the first byte has all
 // places, and the others have none.
 type character struct {
 	c    byte
@@ -160,7 +160,7 @@ type character struct {
 type unescaper struct {
 	state  unescapeState
 	pieces []character // characters of an unfinished escape
-	digits int         // digits of the code so far
+	digits int         // number of digits of the code so far
 	code   rune        // value of those digits
 }
 
@@ -228,8 +228,8 @@ func (p *unescaper) afterSlash(u character, out func(character)) {
 	}
 }
 
-// ownSlashes passes on the backslashes of a run that are not part of the escape. JSON doubles all backslashes
-// at each depth, so an escape has 1, 2, 4 or 8.
+// ownSlashes passes on the backslashes of a run that are not part of the escape. JSON doubles all backslashes at each
+// depth, so the escape itself has 1, 2, 4 or 8.
 func (p *unescaper) ownSlashes(out func(character)) {
 	n := len(p.pieces)
 	if own := n - n&-n; own > 0 {
@@ -246,7 +246,7 @@ func (p *unescaper) inCode(u character, out func(character)) {
 	}
 }
 
-// readDigit reads the next of several hexadecimal digits, and reports whether it was the last.
+// readDigit reads the next hexadecimal digit of a code, and reports whether it was the last one.
 func (p *unescaper) readDigit(u character, of int, out func(character)) bool {
 	digit := json.HexValue(u.c)
 	if digit < 0 {
@@ -273,7 +273,7 @@ func (p *unescaper) inPercent(u character, out func(character)) {
 	p.emitDecoded(p.code, out)
 }
 
-// emitDecoded passes a decoded character on, unless it begins another escape.
+// emitDecoded passes on a decoded character, unless it begins another escape.
 func (p *unescaper) emitDecoded(c rune, out func(character)) {
 	p.digits, p.code = 0, 0
 	switch whole := mergeCharacters(p.pieces, byte(c)); c {
@@ -297,7 +297,7 @@ func (p *unescaper) emitRune(c rune, out func(character)) {
 	}
 }
 
-// emitLiteral passes on the characters of an invalid escape unchanged, and then u.
+// emitLiteral passes on the characters of an invalid escape unchanged, followed by u.
 func (p *unescaper) emitLiteral(u character, out func(character)) {
 	pieces := append([]character(nil), p.pieces...)
 	slashes := 0
@@ -390,7 +390,7 @@ func firstPending(units []character, limit int64) int64 {
 	return limit
 }
 
-// markPassed marks characters as passed on.
+// markPassed marks characters as having been passed on.
 func markPassed(units []character) {
 	for i := range units {
 		units[i].at, units[i].more = passed, nil

@@ -11,15 +11,15 @@ import (
 	"toolscope/capture"
 )
 
-// asked returns a redactor that has seen a request with a header.
+// asked returns a redactor that has seen a request with one header.
 func asked(name, value string) *Redactor {
 	r := redactor()
 	r.Header(http.Header{name: {value}})
 	return r
 }
 
-// TestWordsAreNotLearned checks that a value in a credential's place is replaced there. It is searched for
-// elsewhere only if it is too random to occur by chance.
+// TestWordsAreNotLearned checks that a value in a credential's place is replaced there, but is searched for elsewhere
+// only if it is too random to occur by chance.
 func TestWordsAreNotLearned(t *testing.T) {
 	for _, c := range []struct{ name, value, word string }{
 		{"Authorization", "Bearer undefined", "undefined"}, {"Authorization", "Bearer null", "null"},
@@ -42,7 +42,8 @@ func TestWordsAreNotLearned(t *testing.T) {
 	}
 }
 
-// TestWordsStay checks texts that look like a credential, or are in a credential's place, but are not one.
+// TestWordsStay checks that a text that is not a credential stays, even if it looks like one or is in the place of
+// one.
 func TestWordsStay(t *testing.T) {
 	r := redactor()
 	for _, text := range []string{
@@ -65,7 +66,7 @@ func TestWordsStay(t *testing.T) {
 	}
 }
 
-// TestManyKnownValues checks that the key of a request is still replaced if the request has very many cookies.
+// TestManyKnownValues checks that the key of a request is replaced even if the request has very many cookies.
 func TestManyKnownValues(t *testing.T) {
 	r := redactor()
 	var cookies []string
@@ -81,7 +82,8 @@ func TestManyKnownValues(t *testing.T) {
 	}
 }
 
-// Servers cannot crowd out what stood in requests; where there is no more room, that is said.
+// TestLimitOfKnownValues checks that secrets set by servers can't displace secrets of requests, and that reaching a
+// limit is reported.
 func TestLimitOfKnownValues(t *testing.T) {
 	if maxRequestSecrets != 16384 || maxServerSecrets != 4096 {
 		t.Error("ui/docs/proxy.md says other numbers")
@@ -112,8 +114,8 @@ func TestLimitOfKnownValues(t *testing.T) {
 	}
 }
 
-// TestLimitOfTexts checks that many texts at once may wait for the end of a secret. If there is one too many,
-// the limit is reported. Texts that have waited for long don't count.
+// TestLimitOfTexts checks that many texts can wait for the end of a secret at once, and that the limit is reported if
+// there is one too many. Texts that have waited for a long time don't count.
 func TestLimitOfTexts(t *testing.T) {
 	for calls, limited := range map[int]bool{maxWaitingTexts: false, maxWaitingTexts + 1: true} {
 		r := redactor()
@@ -136,8 +138,8 @@ func TestLimitOfTexts(t *testing.T) {
 	}
 }
 
-// TestSpellingsOfKnownValues checks that a known value is found in every spelling, even inside a word. The rest
-// of its text must not change.
+// TestSpellingsOfKnownValues checks that a known value is found in every spelling, even inside a word. The text
+// around it must not change.
 func TestSpellingsOfKnownValues(t *testing.T) {
 	for _, value := range []string{sample("{12}/{12}+{6}=="), sample(`p%{6} {6}\{6}ä{6}`), sample("{40}"), sample(`{16}"{16}`), sample("{20}") + `\`, sample("{700}")} {
 		r := asked("X-Api-Key", value)
@@ -167,7 +169,7 @@ func TestSpellingsOfKnownValues(t *testing.T) {
 
 func isASCII(s string) bool { return !strings.ContainsFunc(s, func(c rune) bool { return c > 0x7f }) }
 
-// TestKnownValuesInBase64 checks that a known value is found in base64 in both alphabets, whatever precedes it.
+// TestKnownValuesInBase64 checks that a known value is found in base64, in both alphabets and after any text.
 func TestKnownValuesInBase64(t *testing.T) {
 	for n := range 40 {
 		value := sample(fmt.Sprintf("{%d}v%d", 20+n%5, n))
@@ -190,8 +192,7 @@ func TestKnownValuesInBase64(t *testing.T) {
 	}
 }
 
-// TestLongerKnownValue has two known values, one of which is the beginning of the other. The longer one must be
-// found, and the shorter one too.
+// TestLongerKnownValue checks two known values, one of which is the beginning of the other. Both must be found.
 func TestLongerKnownValue(t *testing.T) {
 	short := sample("{24}")
 	long := short + sample("-{8}")
@@ -209,8 +210,8 @@ func TestLongerKnownValue(t *testing.T) {
 	}
 }
 
-// TestLookingIsFast checks that the search for values doesn't take longer if there are more of them. It counts
-// the examined places, not the time.
+// TestLookingIsFast checks that searching for values doesn't take longer if there are more of them. It counts the
+// places that are examined, and doesn't measure time.
 func TestLookingIsFast(t *testing.T) {
 	text := []byte(strings.Repeat("The quick brown fox asks whether they have enough tokens, e.g. for high risk tasks. ", 200))
 	stops := func(values int) (n int) {

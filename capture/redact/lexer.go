@@ -8,10 +8,10 @@ import (
 
 const maxDepth = 128 // maximum depth of nested containers that are tracked
 
-// lexer finds the JSON strings in a text. The text may be JSON, an event stream of JSON, lines of JSON, or not
-// JSON. The lexer passes on the characters of strings in their escaped form, each string to the text of its
-// place. Characters outside strings form a text of their own. It holds back only one thing: the "data: " of an
-// event stream after a line break inside a secret.
+// lexer finds the JSON strings in a text. The text may be JSON, an event stream of JSON, lines of JSON, or something
+// else. The lexer passes on the characters of strings in their escaped form. A string's place decides which text its
+// characters belong to. Characters outside strings form a text of their own. The lexer holds back only one thing: the
+// "data: " of an event stream after a line break inside a secret.
 type lexer struct {
 	s      *textRedactor
 	stack  []container
@@ -22,12 +22,12 @@ type lexer struct {
 	noted    bool // the hash of the string is needed
 	joined   bool // the string continues in the next document
 	escaped  bool // after a backslash
-	before   byte // the latest byte outside strings
+	before   byte // the last byte outside strings
 	keyed    bool // a key has just ended
 	bol      bool // at the beginning of a line
-	prefix   int  // inside a secret: number of characters of an event stream's "data: " that were read
+	prefix   int  // number of characters read of an event stream's "data: " inside a secret
 
-	hash    uint64 // hash of the string, if noted
+	hash    uint64 // hash of the string, if noted is set
 	skipped []byte // the string, if it was not searched
 
 	openings streamPrefixes
@@ -37,13 +37,13 @@ type lexer struct {
 type container struct {
 	array   bool
 	wantKey bool
-	fixed   bool       // its strings are not deltas: arguments that are an object, and results
+	fixed   bool       // the strings in it are not deltas: arguments that are an object, and results
 	n       uint64     // number of the array's current element
 	key     uint64     // hash of the current key
-	place   uint64     // hash of the keys and numbers that lead here
-	index   uint64     // hash of the indexes so far: identifies one of several parallel texts
+	place   uint64     // hash of the path to this container: keys and element numbers
+	index   uint64     // hash of the indexes so far, which identifies one of several parallel texts
 	field   keyMeaning // meaning of the key of the current value
-	named   secretName // set if the field or the element before it has a name for the value
+	named   secretName // the name of the value, if hasName is set: it was in the field or the element before
 	hasName bool
 }
 
@@ -59,7 +59,7 @@ func hashBytes(h uint64, p []byte) uint64 {
 	return h
 }
 
-// structure marks the bytes outside of strings that are JSON structure.
+// structure marks the bytes that are JSON structure when they are outside strings.
 var structure = func() (s [256]bool) {
 	for _, c := range []byte("{}[],") {
 		s[c] = true
@@ -100,7 +100,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 			return l.lineStart(p[0], at)
 		}
 		l.bol = false
-		if bytes.IndexByte([]byte("deir:"), p[0]) >= 0 { // a line of an event stream: all before it has ended
+		if bytes.IndexByte([]byte("deir:"), p[0]) >= 0 { // a line of an event stream begins, so everything before it has ended
 			l.stack, l.beyond = l.stack[:0], 0
 		}
 	}
@@ -110,7 +110,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 	if n == len(p) || p[n] == '\n' {
 		text = p[:n]
 	}
-	if keyed && out.isIdle() && len(text) > 0 && text[0] == ':' { // not an assignment here: the value has its own text
+	if keyed && out.isIdle() && len(text) > 0 && text[0] == ':' { // not an assignment in this text: the value is a text of its own
 		out.passOver(text[:1])
 		from = 1
 	}
@@ -127,7 +127,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 	return n + 1
 }
 
-// scanStructure follows the structure up to the next quote or line break. It hashes numbers that are an index.
+// scanStructure follows the structure up to the next quote or line break. It hashes numbers that are indexes.
 func (l *lexer) scanStructure(p []byte) int {
 	for n, c := range p {
 		if l.keyed && c != ' ' && c != '\t' && c != '\r' && c != '\n' {
@@ -179,7 +179,7 @@ func (l *lexer) lineStart(c byte, at int64) int {
 	return 0
 }
 
-// retractPrefix reads a partial field name as text. The field name ends before the place at.
+// retractPrefix reads a partial field name as ordinary text. The field name ends before the place at.
 func (l *lexer) retractPrefix(at int64) {
 	n := l.prefix
 	l.prefix = 0
@@ -235,7 +235,7 @@ func (l *lexer) push(array bool) {
 			c.field = keyMeaning{text: top.field.text, secret: top.field.secret, name: top.field.name, list: top.field.list}
 		}
 		if top.array && len(l.stack) == 1 {
-			c.place = 1 // each element of the outermost array is its own document
+			c.place = 1 // each element of the outermost array is a document of its own
 		}
 	}
 	l.stack = append(l.stack, c)
@@ -257,7 +257,7 @@ func (l *lexer) openString() {
 	top := l.top()
 	switch {
 	case top == nil:
-		l.joined = l.beyond == 0 && l.before == ':' && l.s.outside.want.rule == nil // 0:"text": a line of the AI SDK's first stream
+		l.joined = l.beyond == 0 && l.before == ':' && l.s.outside.want.rule == nil // a line of the AI SDK's first stream format, such as 0:"text"
 	case top.wantKey:
 		l.isKey = true
 	default:
@@ -274,13 +274,13 @@ func (l *lexer) openString() {
 	l.expectValue(top)
 }
 
-// expectValue sets the expectation for a string that is a credential because of its key, or because of the text
-// before the quote.
+// expectValue sets the secret that is expected in a string, because of the string's key or of the text before its
+// quote.
 func (l *lexer) expectValue(top *container) {
 	m, out := l.s.inside, l.s.outside
 	switch {
 	case m.hasText() || m.isDropping():
-	case out.want.rule != nil: // a text that is not JSON expects a secret here
+	case out.want.rule != nil: // a secret is expected here in text that is not JSON
 		m.want, out.want = out.want, expectation{}
 	case l.isKey || top != nil && top.field.list && !top.array:
 	case top != nil && top.field.secret:
@@ -308,7 +308,7 @@ func (l *lexer) readString(p []byte, at int64) int {
 		return n
 	case p[0] == '"':
 		l.closeString()
-	default: // this is not JSON
+	default: // the text is not JSON
 		l.lineBreak()
 	}
 	return 1
@@ -359,7 +359,7 @@ func (l *lexer) closeString() {
 		l.keyed = true
 		top.wantKey, top.key = false, l.hash
 		top.field = l.s.r.fields.meaningOf(l.hash, l.s.inside.allRead())
-	case top == nil: // the string is in a text that is not JSON, and may be a name
+	case top == nil: // in text that is not JSON, the string may be a name
 		l.s.outside.passOver(l.s.inside.allRead())
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
@@ -370,8 +370,8 @@ func (l *lexer) closeString() {
 	l.s.pauseText(l.joined)
 }
 
-// nameOfNext returns the secretName that a string gives to the next value. That value is the next element of a
-// list, or the field "value". The second result is false if the string names no secret.
+// nameOfNext returns the secretName for the value after a string that is a name. The value is the next element of a
+// list, or the field "value". The second result is false if the string doesn't name a secret.
 func (l *lexer) nameOfNext(top *container) (secretName, bool) {
 	name := l.s.inside.allRead()
 	if l.skipped != nil {

@@ -7,34 +7,35 @@ import (
 	"strings"
 )
 
-// span is the place of a character in the input. A negative from means that the character was passed on, or
-// must be passed on.
+// span is the place of a character in the input. If from is negative, the character was passed on, or must be passed
+// on.
 type span struct{ from, to int64 }
 
 var passed = span{-1, -1}
 
-// matcher searches for secrets in one text, character by character. The characters are decoded. Its behaviour
-// depends only on these characters, not on the chunks in which they arrive.
+// matcher searches for secrets in one text, character by character. The characters are decoded. The matcher's
+// behaviour depends only on these characters, not on how they are split into chunks.
 //
-// A candidate begins at the start of a word and is held back until it is decided. Two kinds of secrets inside
-// words are found without holding text back. One kind follows a context, which is public. The other is glued to
-// a letter or a digit: its first three characters are passed on before the decision.
+// A candidate begins at the start of a word and is held back until it is decided. Two kinds of secrets are
+// found without holding back the text before them. One kind follows a context, which is public. The other
+// kind is glued to a letter or a digit inside a word: its first three characters are passed on before the
+// decision.
 type matcher struct {
 	channel uint64 // identifies the text
 	spell   unescaper
 	tail    []byte // the last characters that were passed on
 	gram    uint32 // the last four characters of the tail
 
-	trial trial       // the beginning of a word before text: held back because it may begin a shape
-	text  []byte      // held back because it may begin a secret
+	trial trial       // the beginning of the word before text, held back because it may begin a shape
+	text  []byte      // characters held back because they may begin a secret
 	units []character // the same characters, with their places
 	grew  int64       // place in the input when the latest character arrived
 
 	candidates []ruleMatch // candidates for the text, the most specific first
 	known      knownMatch
-	led        bool // the secret is glued: its first characters were passed on before text
-	young      bool // text is the first character of a word that may be a shape: the second one decides which
-	unglued    bool // no glued secret begins with the next character: that was checked
+	led        bool // the secret is glued to a word: its first characters were passed on before text
+	young      bool // text is the first character of a word that may be a shape, and the second character decides which
+	unglued    bool // the next character was checked and doesn't begin a glued secret
 
 	armor  *keyArmor   // the private key that is being read; texts outside JSON share one
 	own    keyArmor    // the private key in a text inside JSON
@@ -45,23 +46,23 @@ type matcher struct {
 
 // knownMatch says which known value the text may be.
 type knownMatch struct {
-	alive  bool        // a known value begins with the text, and is longer
-	value  *knownValue // the longest value that the text begins with, or the value that is cut here
+	alive  bool        // a longer known value begins with the text
+	value  *knownValue // the longest known value that the text begins with, or the value of which the text has only a part
 	size   int         // number of characters of the text that belong to the value
 	plain  []byte      // the text without the line breaks of a terminal
 	broken bool        // the text has line breaks of a terminal
 	cut    bool        // the value is not complete
 }
 
-// removal is the rest of a secret whose beginning is replaced. The rest is removed as it arrives.
+// removal describes the rest of a secret whose beginning was replaced. The rest is removed as it arrives.
 type removal struct {
-	rule *rule  // characters of the class of its last part are removed
-	rest string // the rest of a known value
+	rule *rule  // characters in the class of the rule's last part are removed
+	rest string // the rest of a known value, which is removed
 	kept bool   // the next character is not removed
 }
 
 const (
-	tailSize = 96 // maximum number of characters before a secret that identify it
+	tailSize = 96 // maximum number of characters before a secret that are used to identify it
 	lead     = 3  // number of characters of a glued secret that are passed on
 )
 
@@ -104,10 +105,10 @@ func (m *matcher) passOver(p []byte) {
 	}
 }
 
-// recentTail returns the last characters that were passed on: as many as any rule needs.
+// recentTail returns the last characters that were passed on. There are as many as any rule needs.
 func (m *matcher) recentTail() []byte { return m.tail[max(0, len(m.tail)-tailSize):] }
 
-// allRead returns the last characters, including held characters.
+// allRead returns the last characters that were read, including held characters.
 func (m *matcher) allRead() []byte {
 	if !m.hasText() {
 		return m.recentTail()
@@ -128,7 +129,7 @@ func (m *matcher) pendingFrom(limit int64) int64 {
 // isHolding reports whether a character is held back.
 func (m *matcher) isHolding() bool { return m.pendingFrom(math.MaxInt64) < math.MaxInt64 }
 
-// passOne passes on a character, and checks whether a secret is expected after it.
+// passOne passes on a character, and checks whether a secret is now expected.
 func (m *matcher) passOne(r *Redactor, c byte) {
 	m.passOver([]byte{c})
 	if m.armor != nil && m.armor.open {
@@ -168,7 +169,7 @@ var colours = classOf(";", "09")
 // their characters need not be held back one by one.
 type trial struct {
 	text []byte // characters that arrived in earlier chunks
-	runs []span // their places: each is a run of characters without escapes
+	runs []span // places of these characters: each is a run without escapes
 }
 
 const maxTrial = 64 // maximum number of characters of a word that are compared in a trial
@@ -180,8 +181,8 @@ func (t *trial) holdRun(p []byte, at int64) {
 	t.text, t.runs = append(t.text, p...), append(t.runs, span{at, at + int64(len(p))})
 }
 
-// tryWord compares the beginning of a word with the shapes and the known values. The word is clean, or it is
-// open until more of it arrives, or it may be a secret.
+// tryWord compares the beginning of a word with the shapes and the known values. The result is clean if the word
+// isn't a secret, open if more of the word is needed to decide, and secret if it may be a secret.
 func (r *Redactor) tryWord(p []byte) decision {
 	v := clean
 	if r.known.first[p[0]] && (len(p) < 4 || r.known.mayBegin(gramOf(p))) {
@@ -195,7 +196,7 @@ func (r *Redactor) tryWord(p []byte) decision {
 			v = open
 		}
 		return v
-	case !r.scan.mayBeginWith(p): // only a digest may begin in this way
+	case !r.scan.mayBeginWith(p): // only a digest may begin with these characters
 		if lowerHex[p[0]] && mayBeginDigest(p) {
 			if v = open; len(p) > digestSize {
 				return secret
@@ -218,7 +219,7 @@ func (r *Redactor) tryWord(p []byte) decision {
 	return v
 }
 
-// tryStart checks whether a character may begin a secret. If so, it holds the character back.
+// tryStart checks whether a character may begin a secret. If so, tryStart holds the character back.
 func (m *matcher) tryStart(r *Redactor, u character) bool {
 	glued := r.scan.pairs[uint16(m.gram)<<8|uint16(u.c)]&mayGlue != 0
 	if glued && m.want.rule == nil && !m.unglued && alnum[byte(m.gram>>24)] && m.beginGlued(r, u) {
@@ -256,7 +257,7 @@ func (m *matcher) addCandidate(rule *rule, u character, quote int) {
 	}
 }
 
-// beginGlued checks whether four characters begin a secret in the middle of a word.
+// beginGlued checks whether four characters begin a secret inside a word.
 func (m *matcher) beginGlued(r *Redactor, u character) bool {
 	gram := m.gram<<8 | uint32(u.c)
 	rules := r.book.glued[gram]
@@ -282,8 +283,8 @@ func (m *matcher) beginGlued(r *Redactor, u character) bool {
 	return true
 }
 
-// matchKnown compares the next character of the text. The parameter size is the length of the text with that
-// character. A terminal may have broken a value into lines, and the lines may be indented.
+// matchKnown compares the next character of the text with the known values. The parameter size is the length of the
+// text with that character. A terminal may have broken a value into lines, which may be indented.
 func (k *knownMatch) matchKnown(r *Redactor, c byte, size int) {
 	n := len(k.plain)
 	if n >= minPlausibleChars && (c == '\n' || c == '\r') || k.broken && c == ' ' && size-n <= maxBreakChars {
@@ -309,8 +310,8 @@ func (k *knownMatch) compareText(r *Redactor, size int) {
 	k.alive = longer
 }
 
-// isCutValue reports whether the beginning of a known value is long enough to count as the value. Errors often
-// repeat only the beginning of a key.
+// isCutValue reports whether the beginning of a known value is long enough to count as the value. Error messages
+// often repeat only the beginning of a key.
 func (r *Redactor) isCutValue(text []byte) bool {
 	if len(text) < minCutChars || len(text)-r.publicPrefixLen(text) < minCutChars {
 		return false
@@ -348,7 +349,7 @@ func (m *matcher) extendText(r *Redactor, u character) {
 	}
 }
 
-// addShapes adds the shapes that begin with two characters, before other candidates.
+// addShapes adds the shapes that begin with two characters, and puts them before the other candidates.
 func (m *matcher) addShapes(r *Redactor, first character, second byte) {
 	m.young = false
 	expected := slices.Clone(m.candidates)
@@ -359,8 +360,9 @@ func (m *matcher) addShapes(r *Redactor, first character, second byte) {
 	m.candidates = append(m.candidates, expected...)
 }
 
-// consumeChar reports whether c belongs to the secret whose beginning is replaced (more), and whether it is
-// removed (gone). A quote in a password belongs to the password, but is not removed.
+// consumeChar handles a character after the beginning of a secret was replaced. The result more reports whether the
+// character belongs to the secret, and gone whether it is removed. A quote in a password belongs to the password, but
+// is not removed.
 func (d *removal) consumeChar(u character) (gone, more bool) {
 	c := u.c
 	if d.rule == nil {
@@ -379,8 +381,8 @@ func (d *removal) consumeChar(u character) (gone, more bool) {
 	return gone, class[c]
 }
 
-// staysInValue reports whether a character is kept when a value is replaced, because it may end a string of
-// JSON.
+// staysInValue reports whether a character is kept when a value is replaced, because removing it could change where a
+// JSON string ends.
 func staysInValue(c byte) bool { return c == '"' || c == '\\' }
 
 // keepsNext reports whether the next character is kept too. After a single backslash, that character decides
@@ -396,8 +398,8 @@ const (
 	begun                  // all held characters are a secret, which continues
 )
 
-// decideText decides whether the held text begins with a secret. A known value comes first, then the candidates
-// in their order.
+// decideText decides whether the held text begins with a secret. It tries a known value first, then the candidates in
+// their order.
 func (m *matcher) decideText() (v decision, n int, by *rule) {
 	switch {
 	case m.known.alive || m.young:

@@ -7,22 +7,21 @@ import (
 	"hash/crc32"
 )
 
-// awsRedactor redacts an event stream of AWS: binary messages that contain JSON, or base64 of the JSON of
-// another protocol. The framing is described at
-// https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html. A message is passed on when it
-// is complete, because a client can read it only then. Replacements have the length of the replaced text. The
-// checksum of a message is corrected if it was right before.
+// awsRedactor redacts an AWS event stream. Its binary messages contain JSON, or JSON of another protocol in base64.
+// The framing is described at https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html. A
+// message is passed on only when it is complete, because a client can't read it earlier. Replacements have the length
+// of the replaced text. If a message's checksum was right before, it is updated.
 type awsRedactor struct {
-	inner *textRedactor // the JSON of all messages, one in each line
+	inner *textRedactor // the JSON of all messages, one message in each line
 	buf   []byte        // bytes that have not been passed on
 	base  int64         // offset of the first byte of buf in the input
 	read  int64         // offset after the last complete message
 	ready int64         // offset after the last decided message
 	list  []decidedPart
-	plain bool // the body is not an event stream: everything is text
+	plain bool // the body is not an event stream, so everything is text
 }
 
-// decidedPart is a part of the input that is decided at once.
+// decidedPart is a part of the input that is decided as a whole.
 type decidedPart struct {
 	from, to int64 // offsets of the part in the input
 	text     span  // offsets of the searched text in the input
@@ -57,7 +56,7 @@ func (m *awsRedactor) write(p []byte) {
 	}
 }
 
-// nextSize returns the size of the next message if it is complete, and otherwise 0.
+// nextSize returns the size of the next message, or 0 if the message is not complete.
 func (m *awsRedactor) nextSize() int64 {
 	p := m.buf[m.read-m.base:]
 	switch {
@@ -78,7 +77,7 @@ func (m *awsRedactor) nextSize() int64 {
 	return int64(size)
 }
 
-// addMessage passes the text of the next bytes to the inner stream.
+// addMessage passes the text of the next message to the inner stream.
 func (m *awsRedactor) addMessage(size int64) {
 	at := m.read - m.base
 	p := m.buf[at : at+size]
@@ -152,8 +151,8 @@ func (m *awsRedactor) takeOutput(to int64) []byte {
 // utf16Redactor redacts a body in UTF-16 with a byte order mark. It searches the low bytes of the characters.
 // Replacements have the length of the replaced text.
 type utf16Redactor struct {
-	inner *textRedactor // the characters in one byte each: 0x80 for every character beyond ASCII
-	low   int64         // index of the byte with the low bits in each two bytes
+	inner *textRedactor // the characters, one byte each: 0x80 stands for every character beyond ASCII
+	low   int64         // index of the low byte in each pair of bytes
 	buf   []byte        // bytes that have not been passed on
 	base  int64         // offset of the first byte of buf in the input
 
@@ -191,7 +190,7 @@ func (u *utf16Redactor) write(p []byte) {
 	u.inner.write(text)
 }
 
-// decidedTo writes the decided characters over the received bytes.
+// decidedTo writes the decided characters over the received bytes, and returns the place after them.
 func (u *utf16Redactor) decidedTo() int64 {
 	from, to := u.decided, u.inner.decidedTo()
 	for i, c := range u.inner.takeOutput(to) {

@@ -9,14 +9,14 @@ import (
 // secretName is a name, or the end of a name, whose value is a credential. It may name a header, a parameter of a
 // URL, a field of a body, an environment variable or a flag.
 type secretName struct {
-	end    string // without separators, in lower case
+	end    string // the name or its end, without separators and in lower case
 	called string // the name in the replacement
 	value  valueTest
 	at     nameBorder
 	in     nameScope
 }
 
-// nameBorder says how much of a name the end of a secretName must cover.
+// nameBorder says how much of a name must match the end in a secretName.
 type nameBorder int
 
 const (
@@ -29,15 +29,15 @@ const (
 type nameScope uint8
 
 const (
-	inText    nameScope = 1 << iota // assignments in a text, environments, command lines
+	inText    nameScope = 1 << iota // assignments in text, environments and command lines
 	inKey                           // keys of JSON
-	inRequest                       // headers and parameters of a URL, where the name alone suffices
+	inRequest                       // headers, and parameters of a URL, where the name alone suffices
 
 	everywhere        = inText | inKey | inRequest
 	ofRequestsAndKeys = inRequest | inKey
 )
 
-// secretNames are the names of credentials; longer ones come first.
+// secretNames are the names of credentials. Longer names come first.
 var secretNames = []secretName{
 	{"openaiinsecureapikey", "openai-insecure-api-key", isPlausible, anyEnd, everywhere},
 	{"awssecretaccesskey", "aws_secret_access_key", isPlausible, anyEnd, everywhere}, {"authorizationtoken", "authorization_token", isMeant, anyEnd, everywhere},
@@ -70,23 +70,23 @@ var secretNames = []secretName{
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
 
-// plainBefore are words that make a name ordinary if they are directly before key, token or auth. They name
-// cursors, vocabularies and caches, for example.
+// plainBefore are words that make a name ordinary if they are directly before key, token or auth. For example, such
+// names are for cursors, vocabularies or caches.
 var plainBefore = wordSet(`page next continue continuation cursor sync csrf xsrf csrfmiddleware cancel cancellation public publishable cache
 	idempotency idempotence primary foreign sort partition eos bos pad stop unk mask sep max min thought resume design websocket surrogate call`)
 
-// plainAnywhere are words that make a name ordinary wherever they are in it, unless it contains password or
-// secret. Names with the endings in plainNames have another meaning.
+// plainAnywhere are words that make a name ordinary wherever they are in it, unless the name contains password or
+// secret. A name with an ending in plainNames is an ordinary word.
 var (
 	plainAnywhere = wordSet("public publishable csrf xsrf")
 	plainNames    = strings.Fields("bypass compass trespass surpass encompass")
 )
 
-// addedWords are words after the name of a credential that don't change its meaning, as in secret_key_base.
-// Numbers and versions don't change the meaning either.
+// addedWords are words after the name of a credential that don't change its meaning, as in secret_key_base. Numbers
+// and versions don't change it either.
 var addedWords = wordSet("value base text raw new old prev previous current prod production dev development staging test live default v b")
 
-// vendors are the words before _key that make it the key of a service.
+// vendors are the words before _key that show that a name is for the key of a service.
 var vendors = wordSet(`openai anthropic claude gemini google mistral groq cohere deepseek openrouter xai perplexity replicate huggingface together fireworks
 	cerebras tavily azure aws gcp stripe sendgrid twilio mailgun mailchimp resend github gitlab slack notion linear sentry datadog algolia pinecone
 	supabase elastic rapidapi deepgram elevenlabs langsmith langfuse helicone voyage jina serper brave firecrawl exa moonshot dashscope zhipu`)
@@ -138,7 +138,7 @@ var namePairs = func() (is [1 << 16]bool) {
 	return is
 }()
 
-// endsName reports whether the last characters of a name may be the end of a credential's name.
+// endsName reports whether the last characters of a name may end the name of a credential.
 func endsName(name []byte) bool {
 	n := len(name)
 	if b := name[n-1]; n == 1 || b <= '9' || !alnum[name[n-2]] {
@@ -147,7 +147,7 @@ func endsName(name []byte) bool {
 	return namePairs[pairOf(name[n-2]|0x20, name[n-1]|0x20)] || name[n-1]|0x20 == 's'
 }
 
-// credentialName returns the secretName of a name in a scope. The result ok is false if the value of such a
+// credentialName returns the secretName that matches a name in a scope. The result ok is false if the value of such a
 // name is not a credential.
 func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
 	if name = name[max(0, len(name)-maxNameChars):]; len(name) == 0 || !endsName(name) {
@@ -176,7 +176,7 @@ func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
 	return known, !isPlainName(name, said, known, scope)
 }
 
-// hasBorder reports whether the end of a name begins at a place that the secretName allows.
+// hasBorder reports whether the matched end of a name begins where the secretName allows it.
 func (s *secretName) hasBorder(name []byte, said string) bool {
 	switch s.at {
 	case fullName:
@@ -187,8 +187,8 @@ func (s *secretName) hasBorder(name []byte, said string) bool {
 	return true
 }
 
-// isServiceKey reports whether a name that ends in key belongs to an environment, to a service, or to a header
-// that begins with x-.
+// isServiceKey reports whether a name that ends in key is that of an environment variable, of a service's key, or of
+// a header that begins with x-.
 func isServiceKey(name []byte) bool {
 	if bytes.HasSuffix(name, []byte("_KEY")) && !containsRange(name, 'a', 'z') {
 		return true
@@ -198,7 +198,7 @@ func isServiceKey(name []byte) bool {
 	return vendors[service] || len(name) > 2 && name[0]|0x20 == 'x' && name[1] == '-'
 }
 
-// isPlainName reports whether words of a name show that its value is not a credential.
+// isPlainName reports whether the words of a name show that its value is not a credential.
 func isPlainName(name []byte, said string, known secretName, scope nameScope) bool {
 	if slices.ContainsFunc(plainNames, func(end string) bool { return strings.HasSuffix(said, end) }) {
 		return true
@@ -221,7 +221,7 @@ func isPlainName(name []byte, said string, known secretName, scope nameScope) bo
 	}
 }
 
-// endsPlain reports whether words that are written together end in one of plainBefore.
+// endsPlain reports whether a word that is written as one ends in one of plainBefore.
 func endsPlain(word string) bool {
 	for plain := range plainBefore {
 		if strings.HasSuffix(word, plain) {
@@ -231,8 +231,7 @@ func endsPlain(word string) bool {
 	return false
 }
 
-// trimAddedWords removes numbers and addedWords from the end of a name. For a JSON field, it also removes a
-// plural s.
+// trimAddedWords removes numbers and addedWords from the end of a name. For a JSON field, it also removes a plural s.
 func trimAddedWords(name []byte, scope nameScope) []byte {
 	for len(name) > 0 && addedEnds[name[len(name)-1]] {
 		rest, word := splitWord(name)
@@ -251,8 +250,8 @@ func trimAddedWords(name []byte, scope nameScope) []byte {
 	return name
 }
 
-// splitWord cuts the last word, in lower case, from a name. The name may separate words by signs, digits or
-// capitals.
+// splitWord cuts the last word from a name, and returns the word in lower case. Words in a name may be separated by
+// signs, digits or capitals.
 func splitWord(name []byte) (before []byte, word string) {
 	name = name[:len(name)-countTrailing(name, signs)]
 	n := len(name)
@@ -324,8 +323,8 @@ type keyMeaning struct {
 	secret bool // the value is a credential
 	name   secretName
 	list   bool // the value is a list of credentials
-	index  bool // the value numbers one of several parallel texts
-	text   bool // the value is a delta of a text that continues in the same place of the next document
+	index  bool // the value is the number of one of several parallel texts
+	text   bool // the value is a delta of a text that continues in the same place in the next document
 	whole  bool // if the value is an object, its strings are not deltas
 	names  bool // the value is the name for another field's value
 	value  bool // the value belongs to the name in another field
@@ -348,7 +347,7 @@ func (f *keyMeanings) meaningOf(hash uint64, name []byte) keyMeaning {
 	return known
 }
 
-// textKeys are parts, in lower case, of the keys of texts that a stream sends in deltas.
+// textKeys are parts of keys, in lower case. A stream sends texts with such keys in deltas.
 var textKeys = strings.Fields("text content delta json arg think reason input output summar refus transcript response completion plan code message value data")
 
 func fieldOf(name []byte) keyMeaning {

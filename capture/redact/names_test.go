@@ -15,12 +15,12 @@ var credentialNames = strings.Fields(`NEXTAUTH_SECRET PAGERDUTY_API_TOKEN MEMCAC
 	AZURE_PAT sessionId jwt bearer DSN OPENAI_KEY anthropicKey AUTH_SECRET nextauthsecret accessToken clientSecret authToken authkey pwd pass passwd credential
 	device_code code_verifier client_assertion STRIPE_KEY DB_PASS smtppass x-custom-key X-Honeycomb-Team GITHUB_TOKEN_PROD DB_PASSWORD_OLD token2 apiKeyB64`)
 
-// plainNamesOfAll are similar names whose value is ordinary.
+// plainNamesOfAll are similar names whose values are ordinary.
 var plainNamesOfAll = strings.Fields(`nextPageToken next_page_token continuation_token csrf_token csrftoken csrfmiddlewaretoken page_token pagetoken PUBLIC_KEY publicKey
 	cache_key prompt_cache_key idempotency_key primary_key foreignKey sort_key cancel_token eos_token max_tokens monkey turkey key keyboard bypass BYPASS compass
 	author path pattern code sig signature`)
 
-// requestNames are headers, and requestParameters are parameters of a URL, whose value is always replaced.
+// requestNames are headers, and requestParameters are parameters of a URL. Their values are always replaced.
 var (
 	requestNames = strings.Fields(`Apikey X-Apikey Token Key Secret Password Authtoken Accesskey X-Honeycomb-Team X-Auth Authentication X-Api-Key Api-Key X-Routing-Key
 		Cf-Aig-Authorization Helicone-Auth X-Csrf-Token Private-Token X-Vault-Token`)
@@ -101,8 +101,8 @@ func TestRequestNames(t *testing.T) {
 	}
 }
 
-// secretPlaces are texts with the name of a secret that is not directly before the secret, and similar texts
-// without a secret.
+// secretPlaces are texts in which the name of a secret is not directly before the secret, and similar texts without a
+// secret.
 var secretPlaces = []struct{ name, hit, miss string }{
 	{"multipart", "--b\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\n{28}\r\n--b--", "--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n{28}\r\n--b--"},
 	{"multipart, typed", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\nContent-Type: text/plain\r\n\r\n{28}\r\n--b--", "Content-Disposition: form-data; name=\"password\"\r\n\r\nrequired\r\n"},
@@ -145,7 +145,7 @@ var secretPlaces = []struct{ name, hit, miss string }{
 	{"variable of a container", "docker run -e DB_PASSWORD={16} x", "docker run -e DB_NAME={16} x"},
 }
 
-// TestSecretPlaces checks that the secret is found in each place: in a text, in JSON, in JSON in JSON, and cut
+// TestSecretPlaces checks that the secret is found in each place: in text, in JSON, in JSON inside JSON, and cut
 // anywhere.
 func TestSecretPlaces(t *testing.T) {
 	for _, place := range secretPlaces {
@@ -201,8 +201,8 @@ func TestUTF16(t *testing.T) {
 	}
 }
 
-// TestKnownOtherwise checks that a known value is found if it is cut to a long part, in hexadecimal digits, in
-// HTML, and broken into lines.
+// TestKnownOtherwise checks that a known value is found in other forms: cut off after a long part, in hexadecimal
+// digits, in HTML, and broken into lines.
 func TestKnownOtherwise(t *testing.T) {
 	value := sample("{20}&'<{10}+/={13}")
 	r := asked("X-Api-Key", value)

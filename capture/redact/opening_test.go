@@ -8,8 +8,8 @@ import (
 	"toolscope/capture"
 )
 
-// openingEvents returns events that begin alike. Some have a secret in the beginning. In others, text before it
-// makes the following text a secret.
+// openingEvents returns events that begin alike. Some of these beginnings contain a secret. In other events, earlier
+// text makes the following text a secret.
 func openingEvents() (events []string) {
 	value, word := sample("{32}"), sample("{16}")
 	kinds := []string{
@@ -28,8 +28,8 @@ data: {"id":"` + value + `","delta":{"text":"a"}}`, `data: {"delta":{"text":"b"}
 	return append(events, events...)
 }
 
-// TestOpenings checks that events with a known beginning give the same output as without the cache of
-// beginnings. Without the cache means that a record ends in each beginning. This must also hold if a value
+// TestOpenings checks that events with a known beginning have the same output whether or not the beginnings are
+// cached. To avoid the cache, each beginning is cut into several records. The outputs must also agree if a value
 // becomes known between the events.
 func TestOpenings(t *testing.T) {
 	events := openingEvents()
@@ -61,8 +61,8 @@ func TestOpenings(t *testing.T) {
 	}
 }
 
-// TestOpeningIsKnown checks that a beginning is skipped once the same has occurred before, as long as the same
-// values are known.
+// TestOpeningIsKnown checks that a beginning is skipped if it has occurred before, unless a value has become known
+// since.
 func TestOpeningIsKnown(t *testing.T) {
 	event := []byte("event: d\ndata: {\"index\":1,\"delta\":{\"text\":\"some words\"}}\n\n")
 	r := redactor()

@@ -17,8 +17,8 @@ var passwordAlphabets = map[string]string{
 	"all": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "small letters and digits": "abcdefghijklmnopqrstuvwxyz0123456789",
 }
 
-// TestPasswords checks random passwords after their name, as a field of JSON at any depth or in a line of an
-// environment. At least 99 % must be replaced completely, and JSON must stay JSON.
+// TestPasswords checks random passwords after their names, as JSON fields at any depth or in a line of an
+// environment. At least 99 % must be replaced completely, and JSON must stay valid.
 func TestPasswords(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	missed, all := 0, 0
@@ -82,7 +82,7 @@ func longestPart(text, password string) (most int) {
 	return most
 }
 
-// TestNoPasswords checks that words, placeholders, references and code after the name of a password stay.
+// TestNoPasswords checks that words, placeholders, references and code stay if they follow the name of a password.
 func TestNoPasswords(t *testing.T) {
 	for _, value := range strings.Fields(`required internationalization string|null changeme123 your-password-here <password> ${DB_PASSWORD} $DB_PASSWORD {{password}} %APP_PASSWORD%
 		/run/secrets/db_password op://vault/item/field arn:aws:secretsmanager auth.login.password_label NewPassword123 readPassword undefined ********`) {
@@ -112,7 +112,7 @@ func TestNoPasswords(t *testing.T) {
 	}
 }
 
-// armorForms write the lines of a private key as programs do.
+// armorForms are functions that write the lines of a private key as various programs do.
 var armorForms = map[string]func(lines []string) string{
 	"cat -n": numbered("%6d→%s\n"), "arrow": numbered("%d→%s\n"), "bar": numbered("%d | %s\n"), "zeros": numbered("%05d| %s\n"), "colon": numbered("%d: %s\n"), "L": numbered("L%d: %s\n"),
 	"grep": numbered("id_rsa:%d:%s\n"), "grep context": numbered("id_rsa-%d-%s\n"), "mail": prefixed("> "), "comment": prefixed("# "), "block comment": prefixed(" * "), "box": prefixed("│ "),
@@ -144,8 +144,8 @@ var armorHeads = [][2]string{
 	{"Private-Lines: 4", "Private-MAC: "},
 }
 
-// TestArmor checks that no part of a private key stays, in whatever form its lines are, and that everything
-// between them stays.
+// TestArmor checks that no part of a private key stays, whatever the form of its lines, and that everything between
+// the parts stays.
 func TestArmor(t *testing.T) {
 	body := []string{sample("{64}"), sample("{64}v"), sample("{64}w"), sample("{18}==")}
 	for form, write := range armorForms {
@@ -166,7 +166,7 @@ func TestArmor(t *testing.T) {
 	}
 }
 
-// TestNoArmor checks that text after the first line of a private key stays if it is not a key.
+// TestNoArmor checks that text after the first line of a private key stays if it isn't part of a key.
 func TestNoArmor(t *testing.T) {
 	for _, text := range []string{
 		"if strings.Contains(data, \"-----BEGIN PRIVATE KEY-----\") { return parsePrivateKeyFromPEMEncodedData(data) }", "-----BEGIN PUBLIC KEY-----\n" + sample("{64}\n{64}") + "\n-----END PUBLIC KEY-----",

@@ -21,7 +21,7 @@ import (
 	"toolscope/providers/coding"
 )
 
-// withCodings returns a redactor that decodes bodies as the program does.
+// withCodings returns a redactor that decodes bodies as toolscope does.
 func withCodings() *Redactor {
 	return New([]byte("salt"), Options{Decode: func(h http.Header) (Decoder, error) { return coding.New(h) }})
 }
@@ -34,7 +34,7 @@ func gzipped(s string) []byte {
 	return b.Bytes()
 }
 
-// places returns sessions with a secret somewhere.
+// places returns sessions that each have the secret in a different place.
 func places(secret string) map[string][]capture.Record {
 	header := func(name, value string) http.Header { return http.Header{name: {value}} }
 	asked := func(h capture.Head, body string) []capture.Record {
@@ -74,7 +74,7 @@ func places(secret string) map[string][]capture.Record {
 	}
 }
 
-// escaped writes every character as an escape that JSON allows but doesn't require.
+// escaped writes every character as an escape, which JSON allows but doesn't require.
 func escaped(s string) string {
 	var b strings.Builder
 	for _, c := range []byte(s) {
@@ -110,7 +110,7 @@ func TestNoCanaryOnDisk(t *testing.T) {
 	for kind, canary := range canaries {
 		for place, recs := range places(canary) {
 			if kind == "private-key" && (place == "basic" || place == "another header") {
-				continue // a header has no line breaks
+				continue // a header can't contain line breaks
 			}
 			path := filepath.Join(t.TempDir(), "x.tsc")
 			file, err := capture.EncodeHeader(time.Unix(0, 0), "test", "")
@@ -137,7 +137,7 @@ func TestNoCanaryOnDisk(t *testing.T) {
 	}
 }
 
-// checkFile searches a capture for a secret: in its bytes, and in its decoded content.
+// checkFile searches a capture for a secret, both in its bytes and in its decoded content.
 func checkFile(t *testing.T, name, path, secret string) {
 	t.Helper()
 	file, err := os.ReadFile(path)
@@ -170,8 +170,8 @@ func checkFile(t *testing.T, name, path, secret string) {
 	}
 }
 
-// TestEventStreamStaysSound checks that replacements in a binary event stream leave its framing and its
-// checksums right.
+// TestEventStreamStaysSound checks that the framing and checksums of a binary event stream are still correct after
+// replacements.
 func TestEventStreamStaysSound(t *testing.T) {
 	for _, coded := range []bool{false, true} {
 		for kind, canary := range canaries {
@@ -210,8 +210,8 @@ func TestEventStreamStaysSound(t *testing.T) {
 	}
 }
 
-// TestMessageLimit checks that a message with a size above the limit doesn't count as one, so no bytes wait for
-// its end.
+// TestMessageLimit checks that bytes that state a message size above the limit are not read as a message, so that
+// nothing waits for its end.
 func TestMessageLimit(t *testing.T) {
 	key := canaries["anthropic-key"]
 	for size, held := range map[uint32]bool{maxMessageBytes: true, maxMessageBytes + 1: false} {
@@ -243,8 +243,8 @@ func TestWithheld(t *testing.T) {
 	}
 }
 
-// TestUnnamedCoding checks that a body in a coding that no header names is searched, however its first bytes
-// arrive. A body with only a similar beginning must arrive completely and in order.
+// TestUnnamedCoding checks that a compressed body is searched even if no header names its coding, however its first
+// bytes arrive. A body that only begins in a similar way must arrive completely and in order.
 func TestUnnamedCoding(t *testing.T) {
 	key := canaries["anthropic-key"]
 	for _, test := range []struct{ body, want string }{
@@ -288,7 +288,7 @@ func TestDecodedBodySaysSo(t *testing.T) {
 	}
 }
 
-// TestDecodedPieces checks that the decoded form of a few bytes is passed on in records of a size that can be
+// TestDecodedPieces checks that a few bytes that decode to many are passed on in records that are small enough to be
 // written. All other data of the record must stay in its place.
 func TestDecodedPieces(t *testing.T) {
 	want := strings.Repeat("data: {}\n\n", 100_000)

@@ -9,15 +9,15 @@ import (
 
 const (
 	minPlausibleChars = 8  // minimum length of a possible credential
-	minRandomBits     = 32 // minimum information of a random text, by Shannon's measure
-	minRandomChars    = 8  // minimum number of characters of a random text that are not in a word
+	minRandomBits     = 32 // minimum information of a random text in bits, by Shannon's measure
+	minRandomChars    = 8  // minimum number of characters of a random text that are outside words
 	maxWordLetters    = 23 // maximum length of a word
 	maxSpacedChars    = 96 // maximum length of a secret with spaces
-	maxNumberDigits   = 8  // maximum length of a number: a date
+	maxNumberDigits   = 8  // maximum length of a number, which is that of a date
 )
 
-// maybeCredential reports whether a text may be a credential where one is expected. It must have a letter. It
-// must not be short, a placeholder, a number, or made of words and numbers only.
+// maybeCredential reports whether a text may be a credential in a place where one is expected. The text must have a
+// letter. It must not be short, a placeholder or a number, or consist only of words and numbers.
 func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
 }
@@ -28,12 +28,12 @@ func isHexNumber(text []byte) bool {
 	return ok && len(digits) <= 16
 }
 
-// looksSecret reports whether a text in a credential's place is a credential. It must not be short or a
+// looksSecret reports whether a text in a credential's place looks like a credential: it is neither short nor a
 // placeholder.
 func looksSecret(text []byte) bool { return len(text) >= minPlausibleChars && !isPlaceholder(text) }
 
-// looksRandom reports whether a text is unlikely to occur by chance. Only such a text is searched for
-// elsewhere, or counts as a secret because of a name before it.
+// looksRandom reports whether a text is unlikely to occur by chance. Only such a text is searched for elsewhere, or
+// counts as a secret because of the name before it.
 func looksRandom(text []byte) bool {
 	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && !isCallID(text) && entropy(text)*float64(len(text)) >= minRandomBits
 }
@@ -41,7 +41,8 @@ func looksRandom(text []byte) bool {
 // isVaried reports whether a text has a digit, or letters of both cases.
 func isVaried(text []byte) bool { return containsRange(text, '0', '9') || hasBothCases(text) }
 
-// mixedCheck requires letters and digits that don't form words, and a minimum number of bits per character.
+// mixedCheck returns a check that requires letters and digits that don't form words, and a minimum number of bits per
+// character.
 func mixedCheck(bits float64) secretCheck {
 	return func(text []byte) bool {
 		return nonWordChars(text) >= minRandomChars && containsRange(text, '0', '9') && hasLetter(text) && entropy(text) >= bits && !isPlaceholder(text)
@@ -57,7 +58,7 @@ func isShuffled(text []byte) bool {
 	return countClassChanges(text)*10 >= len(text)*3 && hasBothCases(text) && nonWordChars(text) >= minRandomChars && entropy(text) >= 3 && !isPlaceholder(text)
 }
 
-// isShuffledAfter is like isShuffled, but rejects a text with the zeros of binary data in base64 after the
+// isShuffledAfter returns a check like isShuffled that also rejects binary data with zeros in base64 (AAAA) after the
 // first characters.
 func isShuffledAfter(first int) secretCheck {
 	return func(text []byte) bool { return isShuffled(text) && !bytes.Contains(text[first:], []byte("AAAA")) }
@@ -77,8 +78,8 @@ func containsRange(text []byte, from, to byte) bool {
 }
 
 // nonWordChars returns the number of characters of a text that are neither in a word nor in a number. A segment
-// between signs counts as words or a number in three cases: it consists of letters with capitals only at the
-// beginning of words, of capitals, or of digits.
+// between signs counts as words or a number if it consists of capitals only, of digits only, or of letters with a
+// capital only at the beginning of each word.
 func nonWordChars(text []byte) (n int) {
 	for len(text) > 0 {
 		size := countTrailing(text, alnum)
@@ -114,8 +115,8 @@ func isWord(segment []byte) bool {
 	return turns*4 <= len(segment) && upper <= turns+3
 }
 
-// isIdentifier reports whether a text looks like an identifier in code, e.g. testRSA2048Key. An identifier is
-// one word with letters of both cases that seldom changes between classes of characters.
+// isIdentifier reports whether a text looks like an identifier in code, e.g. testRSA2048Key. It must have letters of
+// both cases, and seldom change between classes of characters.
 func isIdentifier(text []byte) bool {
 	return countTrailing(text, inWord) == len(text) && hasBothCases(text) && countClassChanges(text)*3 <= len(text)
 }
@@ -157,13 +158,13 @@ func entropy(text []byte) (bits float64) {
 	return bits
 }
 
-// placeholders are words that people write in place of a credential.
+// placeholders are words that people write instead of a credential.
 var placeholders = []string{
 	"xxxx", "***", "...", "placeholder", "changeme", "change_me", "change-me", "your_", "your-", "yourapikey", "my_api_key", "my-api-key",
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
 }
 
-// isPlaceholder reports whether a text is written only in place of a credential.
+// isPlaceholder reports whether a text is written instead of a credential.
 func isPlaceholder(text []byte) bool {
 	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || isJoined(text) || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true
@@ -181,18 +182,18 @@ func hasPlaceholder(lower []byte) bool {
 	return false
 }
 
-// noExample excludes the keys in Amazon's manuals, and the zeros of binary data in base64.
+// noExample excludes the keys in Amazon's manuals, and binary data with zeros in base64.
 func noExample(text []byte) bool {
 	isZeros := bytes.Contains(text, []byte("AAAA")) && !bytes.ContainsAny(text, "0123456789")
 	return !bytes.HasSuffix(text, []byte("EXAMPLE")) && !isZeros
 }
 
-// lenWithoutFullStop returns the length of a text without the full stops and colons at its end. They belong
-// to the sentence around a secret.
+// lenWithoutFullStop returns the length of a text without the full stops and colons at its end. These are part of the
+// sentence around a secret.
 func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
-// inLine returns a check for a text in quotes: the text must pass the check is, and a long text must not
-// contain spaces.
+// inLine returns a check for a text in quotes. The text must pass the check is, and must not contain spaces if it is
+// long.
 func inLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		return (len(text) <= maxSpacedChars || bytes.IndexByte(text, ' ') < 0) && is(text)
@@ -205,11 +206,11 @@ func isBasicAuth(text []byte) bool {
 	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !exampleLogins[string(plain)] && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
 }
 
-// exampleLogins are the logins in RFC 2617 and RFC 7617, and in texts that copy their examples.
+// exampleLogins are the logins in the examples of RFC 2617 and RFC 7617, which many texts copy.
 var exampleLogins = map[string]bool{"Aladdin:open sesame": true, "aladdin:opensesame": true, "foo:bar": true}
 
-// userinfoLen returns the length of a name and a password up to the last @ before the host. It returns 0 if
-// the password is missing, short, common or a placeholder.
+// userinfoLen returns the length of a name and a password, up to the last @ before the host. It returns 0 if the
+// password is missing, short, common or a placeholder.
 func userinfoLen(text []byte) int {
 	n := bytes.LastIndexByte(text, '@')
 	if n < 0 {
@@ -228,7 +229,7 @@ var commonPasswords = map[string]bool{
 	"example": true, "opensesame": true, "foo": true, "bar": true, "abc": true, "xxx": true, "key": true, "pw": true,
 }
 
-// signsAsLetters replaces the signs and digits that people write in common passwords.
+// signsAsLetters replaces the signs and digits that people write instead of letters in common passwords.
 var signsAsLetters = strings.NewReplacer("@", "a", "0", "o", "3", "e", "$", "s", "1", "i", "^", "")
 
 // isCommonPassword reports whether a password in lower case is one of commonPasswords, even with signs instead
@@ -237,16 +238,15 @@ func isCommonPassword(lower string) bool {
 	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)]
 }
 
-// afterColon requires a name, a colon, and a text that is random or looks like a password, but isn't made of
-// words.
+// afterColon requires a name, a colon, and a text that is random or looks like a password but isn't made of words.
 func afterColon(text []byte) bool {
 	_, password, ok := bytes.Cut(text, []byte(":"))
 	return ok && (looksRandom(password) || looksPassword(password) && !isWords(password))
 }
 
-// letterPairs are the 300 most frequent pairs of letters in the words of Go's and npm's documentation: each
-// letter, and the letters that follow it. 83 % of the words with eight letters or more contain only these pairs. Of
-// random texts of eight letters, 1 % do.
+// letterPairs are the 300 most frequent pairs of letters in the words of Go's and npm's documentation: each letter,
+// and the letters that follow it. 83 % of the words with at least eight letters contain only these pairs. The same is
+// true of only 1 % of random texts with eight letters.
 var letterPairs = func() (is [26][26]bool) {
 	for _, one := range strings.Fields(`abcdfgiklmnprstuvwxy baeilorsuy cacehiklorstuy dadefilorsuy eabcdefghilmnopqrstuvwxy fadefilorstuy gaceghilnorsu
 		haeimortu iabcdefglmnoprstvxz je kaeis ladeilostuvy mabeikmopsu nabcdefgiklmnoprstuv oabcdfgiklmnoprstuvw pacehiloprstu qu rabcdefgiklmnoprstuvy
@@ -260,7 +260,7 @@ var letterPairs = func() (is [26][26]bool) {
 
 const minWordLetters = 3
 
-// looksLikeWord reports whether letters could be a word of a language.
+// looksLikeWord reports whether letters could form a word.
 func looksLikeWord(letters []byte) bool {
 	for i := 1; i < len(letters); i++ {
 		if !letterPairs[(letters[i-1]|0x20)-'a'][(letters[i]|0x20)-'a'] {
@@ -270,11 +270,11 @@ func looksLikeWord(letters []byte) bool {
 	return len(letters) >= minWordLetters
 }
 
-// isWords reports whether a text is one word, or words and short numbers. These have signs between them, or
-// each begins with a capital, as in names, paths and sentences.
+// isWords reports whether a text is one word, or consists of words and short numbers. Words are separated by signs,
+// or each begins with a capital, as in names, paths and sentences.
 func isWords(text []byte) bool {
 	letters, short := 0, 0 // number of letters in words, and in words that are too short to judge
-	joined := false        // a letter or digit follows
+	joined := false        // a letter or digit follows directly
 	for len(text) > 0 {
 		if c := text[len(text)-1]; !alnum[c] {
 			if strings.IndexByte(" _-./:'|", c) < 0 {
@@ -303,9 +303,9 @@ func isWords(text []byte) bool {
 	return letters > short
 }
 
-// looksPassword reports whether the complete value after a password's name looks like a password. It must not
-// be short, a placeholder, a reference to another place, or one word. Passwords of several words have hyphens.
-// Other combinations of words are names in a program, or a sentence.
+// looksPassword reports whether the complete value after a password's name looks like a password. It must not be
+// short, a placeholder, a reference to another place, or one word. A password of several words has hyphens. Any other
+// combination of words is a name in a program or a sentence.
 func looksPassword(text []byte) bool {
 	lower := bytes.ToLower(text)
 	switch {
@@ -373,11 +373,11 @@ func isJoined(text []byte) bool {
 	return (quote == '"' || quote == '\'' || quote == '`') && len(inner) < len(text) && bytes.HasPrefix(bytes.TrimLeft(inner, " "), []byte("+")) && bytes.HasSuffix(bytes.TrimRight(inner, " "), []byte("+"))
 }
 
-// inVariable is the set of characters in the name of an environment variable.
+// inVariable is the set of characters that the name of an environment variable may have.
 var inVariable = classOf("_", "AZ", "09")
 
-// isExpression reports whether an unquoted value is an expression of a program: names that begin with a
-// letter and are joined by dots. A long name in random order is not part of an expression.
+// isExpression reports whether an unquoted value is an expression in a program: names that begin with a letter and
+// are joined by dots. A long random name is not part of an expression.
 func isExpression(text []byte) bool {
 	names := bytes.Split(text, []byte("."))
 	for _, name := range names {
@@ -388,7 +388,7 @@ func isExpression(text []byte) bool {
 	return len(names) > 1
 }
 
-// callIDs are the beginnings of ids that providers give to calls, messages and sessions.
+// callIDs are the beginnings of ids that providers assign to calls, messages and sessions.
 var callIDs = strings.Fields("toolu_ srvtoolu_ call_ fc_ msg_ resp_ rs_ chatcmpl- req_ ses_ gen- run_ sesn_ thread_ asst_ file- batch_")
 
 func isCallID(text []byte) bool {
@@ -400,14 +400,13 @@ func isCallID(text []byte) bool {
 	return false
 }
 
-// looksSession reports whether the id of a session is a credential. It must be random, and not an id that
-// programs show, such as a UUID.
+// looksSession reports whether a session id looks like a credential. It must be random, and not an id that programs
+// display, such as a UUID.
 func looksSession(text []byte) bool {
 	return looksRandom(text) && bytes.Count(text, []byte("-")) != 4
 }
 
-// looksCode reports whether the value of a field "code" is an authorization code. Otherwise it is a program or
-// an error code.
+// looksCode reports whether the value of a field "code" is an authorization code, and not a program or an error code.
 func looksCode(text []byte) bool {
 	return len(text) >= 16 && countTrailing(text, bearingClass) == len(text) && looksRandom(text) && !isExpression(text)
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// fragments are parts of texts that are hard to cut: beginnings, signs, escapes, secrets, and parts of secrets.
+// fragments are parts of texts in which cuts are difficult: beginnings, signs, escapes, secrets, and parts of
+// secrets.
 var fragments = []string{
 	" ", "\n", `"`, `\"`, `\\\"`, `\`, `\\`, "%", "%2", "%25", "%2F", "%41", `\u`, `\u00`, `\u0041`, `\n`, "=", ":", ": ", "'", "`", "{", "}", "[", "]", ",", ".", "/", "@", "-", "_",
 	"a", "m", "sk-", "sk-ant-", "gh" + "p_", "AKIA", "eyJ", "hf_", "s.", "1//0", "Bearer ", "Basic ", "basic ", "://", "u:", "password", "_token", "API_KEY", `"client_secret"`, "?key=", "&sig=",
@@ -30,7 +31,7 @@ func madeOf(r *rand.Rand) string {
 
 func knowing() *Redactor { return asked("X-Api-Key", sample("{15}/{16}")) }
 
-// TestCutsOfRandom checks that any text gives the same output in any number of deltas as in one.
+// TestCutsOfRandom checks that a text has the same output in any number of deltas as in one.
 func TestCutsOfRandom(t *testing.T) {
 	for seed := range uint64(700) {
 		r := rand.New(rand.NewPCG(seed, 3))
@@ -52,9 +53,8 @@ func TestCutsOfRandom(t *testing.T) {
 	}
 }
 
-// TestTokensOfRandom checks that any text in JSON, and any damaged JSON, keeps its tokens. There is one
-// exception, in text that is not JSON because a secret is outside a string: the bracket of the replacement may
-// be the last token.
+// TestTokensOfRandom checks that any text in JSON, and any damaged JSON, keeps its tokens. There is one exception: if
+// a secret is outside a string, which is not valid JSON, the last token may be the bracket of the replacement.
 func TestTokensOfRandom(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 4))

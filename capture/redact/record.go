@@ -18,16 +18,16 @@ import (
 type exchangeSide struct {
 	text     bodyRedactor
 	decoder  Decoder
-	coding   string        // content coding of the body, "" without one
-	broken   error         // the reason why the body can't be decoded
-	withheld int           // number of bytes that are withheld for that reason
+	coding   string        // content coding of the body; "" if it has none
+	broken   error         // why the body can't be decoded
+	withheld int           // number of bytes that are withheld because they can't be decoded
 	begun    bool          // bytes of the body have arrived
-	opening  []byte        // the first byte, if the next byte decides how the body is read
-	whole    bool          // a record is a complete message, and is passed on completely
-	duplex   bool          // both sides continue at the same time, in lines that are complete texts
+	opening  []byte        // the first byte, if the next byte decides how to read the body
+	whole    bool          // each record is a complete message, and is passed on as a whole
+	duplex   bool          // both sides continue at the same time, and each line is a complete text
 	at       time.Duration // time of the latest record
 	marks    []recordEnd   // records with held bytes
-	yielded  int64         // place up to which all bytes were decided without waiting
+	yielded  int64         // place up to which all bytes were decided early
 }
 
 // bodyRedactor redacts a body as it arrives. Places are counted from the beginning of the body.
@@ -46,9 +46,9 @@ type recordEnd struct {
 	to     int64
 }
 
-// Take returns the records that can be passed on after rec: usually rec without its secrets. Held bytes
-// follow later in their own record, with the time at which they arrived. They come before later bytes, losses
-// and the end of their side. Take owns rec and its data.
+// Take returns the records that can be passed on once rec has arrived. Usually, that is rec without its secrets. Held
+// bytes follow later in their own record, with the time at which they arrived. They are passed on before later bytes,
+// losses and the end of their side. Take owns rec and its data.
 func (r *Redactor) Take(rec capture.Record) []Clean {
 	if r.keep {
 		return []Clean{{rec}}
@@ -58,7 +58,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	var out []Clean
 	key, request := rec.Stream(), capture.Stream{Exchange: rec.Exchange, Side: capture.Request}
 	asked := r.sides[request]
-	if asked != nil && rec.Side == capture.Response && !asked.duplex { // the server does not wait for more bytes
+	if asked != nil && rec.Side == capture.Response && !asked.duplex { // the server continues without waiting for more bytes
 		out = asked.passDecided(out)
 	}
 	s := r.sides[key]
@@ -78,7 +78,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	if rec.Lost > 0 {
 		s.addGap()
 	}
-	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // no text continues in the next line
+	line := s.duplex && bytes.HasSuffix(data, []byte("\n")) // no text continues on the next line
 	from := s.text.writtenTo()
 	s.receiveBody(r, data)
 	for s.decoder != nil && s.text.writtenTo()-from > maxDecodedBytes {
@@ -102,8 +102,8 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	return s.emit(out)
 }
 
-// Arrival returns a record without content for a record whose bytes are all held back. It shows that bytes arrived:
-// for example, pings after a text whose end may be the beginning of a secret.
+// Arrival returns a record without content for a record whose bytes are all held back. It shows that bytes arrived,
+// for example pings after a text whose end may begin a secret.
 func Arrival(rec capture.Record) Clean {
 	return Clean{capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At}}
 }
@@ -121,7 +121,7 @@ func (r *Redactor) Flush() []Clean {
 	return out
 }
 
-// redactHead redacts a head, and decides how the body is read.
+// redactHead redacts a head, and decides how to read the body.
 func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	h := *rec.Head
 	original := h.Header
@@ -140,7 +140,7 @@ func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	}
 	coding := strings.Join(original.Values("Content-Encoding"), ", ")
 	if coding == "" || strings.EqualFold(coding, "identity") {
-		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // in a dump; Go's own client removes it
+		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // set only in a dump, because Go's own client removes it
 		if r.options.Decode == nil || !strings.Contains(strings.ToLower(coding), "chunked") {
 			return
 		}
@@ -204,7 +204,7 @@ func (s *exchangeSide) openBody() {
 	}
 }
 
-// addBody reads bytes of a body once it is known how to read the body.
+// addBody reads bytes of a body once it is known how the body must be read.
 func (s *exchangeSide) addBody(p []byte) {
 	s.begun = true
 	switch {
@@ -221,8 +221,8 @@ func (s *exchangeSide) addBody(p []byte) {
 	}
 }
 
-// addGap records that bytes of the body are missing at this place. After a gap, an encoded or framed body can't
-// be read any more, so it can't be searched.
+// addGap records that bytes of the body are missing in this place. An encoded or framed body can't be read after a
+// gap, so it can't be searched any more.
 func (s *exchangeSide) addGap() {
 	s.openBody()
 	_, framed := s.text.(*awsRedactor)
@@ -235,8 +235,8 @@ func (s *exchangeSide) addGap() {
 	}
 }
 
-// sniffCompression reports whether bytes have the beginning of gzip or zstd. The result maybe reports whether
-// more bytes may show that, or may show a byte order mark.
+// sniffCompression reports whether bytes begin like gzip or zstd. The result maybe reports whether more bytes may
+// show that, or may show a byte order mark.
 func sniffCompression(p []byte) (is, maybe bool) {
 	for _, begins := range []string{"\x1f\x8b", "\x28\xb5"} {
 		is = is || bytes.HasPrefix(p, []byte(begins))
@@ -251,7 +251,7 @@ func hasMark(p []byte) bool {
 }
 
 // finishDecoding reads the remaining bytes from the decoder. It returns a note if the body ends too early or if bytes
-// are withheld, else "".
+// are withheld, and "" otherwise.
 func (s *exchangeSide) finishDecoding() string {
 	s.openBody()
 	if s.decoder != nil && s.broken == nil && s.begun {
@@ -282,8 +282,8 @@ func (s *exchangeSide) close(out []Clean, last capture.Record) []Clean {
 	return s.emit(out)
 }
 
-// passDecided passes on all bytes that can be decided without waiting. It does nothing if no more bytes have
-// arrived since the last time.
+// passDecided decides all bytes without waiting for more, and passes them on. It does nothing if no bytes have
+// arrived since the last call.
 func (s *exchangeSide) passDecided(out []Clean) []Clean {
 	if end := s.text.writtenTo(); end > s.yielded {
 		s.yielded = end
@@ -293,7 +293,8 @@ func (s *exchangeSide) passDecided(out []Clean) []Clean {
 	return out
 }
 
-// emit passes on the decided bytes. Each record is otherwise like the one with which the bytes arrived.
+// emit passes on the decided bytes. Apart from its data, each record is the same as the one in which the bytes
+// arrived.
 func (s *exchangeSide) emit(out []Clean) []Clean {
 	limit := s.text.decidedTo()
 	for len(s.marks) > 0 {
@@ -328,10 +329,9 @@ func (s *exchangeSide) emit(out []Clean) []Clean {
 // maxDecodedBytes is the maximum size of a decoded record, because a few bytes can become many.
 const maxDecodedBytes = 256 << 10
 
-// splitRecord splits a record with held bytes. The result first gets the bytes that can be passed on, and
-// rest gets the others. The end, its reason and its party stay with the held bytes. Lost bytes stay with
-// first, because they were lost before its bytes. By may also be the party that answered, so it stays with a
-// head.
+// splitRecord splits a record with held bytes. The result first contains the bytes that can be passed on, and rest
+// contains the others. The end, its reason and its party stay with the held bytes. Lost bytes stay in first, because
+// they were lost before the record's bytes. By may also be the party that answered, so it stays with a head.
 func splitRecord(rec capture.Record) (first, rest capture.Record) {
 	rest = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: rec.End, Why: rec.Why}
 	if rec.End != "" {
@@ -345,14 +345,14 @@ func splitRecord(rec capture.Record) (first, rest capture.Record) {
 	return first, rest
 }
 
-// Clean is a record that may reach a disk or a screen. Only a Redactor makes one. So code that takes a Clean
-// gets no unredacted record, unless the Redactor is from KeepAll.
+// Clean is a record that may reach a disk or a screen. Only a Redactor can make one, so code that requires a Clean
+// never gets an unredacted record, unless KeepAll made the Redactor.
 type Clean struct{ r capture.Record }
 
 // Unwrap returns the record as the Redactor passed it on.
 func (c Clean) Unwrap() capture.Record { return c.r }
 
-// KeepAll returns a redactor that replaces no secrets, for users who want the secrets.
+// KeepAll returns a redactor that replaces no secrets, for users who want to keep them.
 func KeepAll() *Redactor { return &Redactor{keep: true} }
 
 // KeepsSecrets reports whether secrets are passed on unchanged.
@@ -373,7 +373,7 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 	if h == nil {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(h)) { // the credentials first: another field may repeat one
+	for _, name := range slices.Sorted(maps.Keys(h)) { // credentials first, because another field may repeat one
 		if _, sought := secretHeader(strings.ToLower(name)); sought || strings.EqualFold(name, "Sec-Websocket-Protocol") {
 			for _, v := range h[name] {
 				r.mapCredential(strings.ToLower(name), v, func(secret string) string {
@@ -405,8 +405,8 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 	return clean
 }
 
-// mapCredential passes each secret in the value of a credential header through change. Secrets are the part
-// after the scheme of an authorization, the values of cookies, and otherwise the complete value.
+// mapCredential passes each secret in the value of a credential header through change. In an authorization, the
+// secret is the part after the scheme. In cookies, it is each value. In any other header, it is the complete value.
 func (r *Redactor) mapCredential(name, v string, change func(string) string) string {
 	switch {
 	case strings.TrimSpace(v) == "":
@@ -432,7 +432,7 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 		return strings.Join(protocols, ",")
 	case strings.HasSuffix(name, "authorization") || strings.HasSuffix(name, "auth") && strings.Contains(v, " "):
 		scheme, secret, ok := strings.Cut(v, " ")
-		secret = strings.TrimSpace(secret) // repetitions of the secret have no spaces
+		secret = strings.TrimSpace(secret) // later repetitions of the secret don't have the spaces
 		if !ok {
 			return change(v)
 		}
@@ -447,7 +447,7 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 	return change(v)
 }
 
-// cutToken cuts a WebSocket protocol after the part that names a credential. The result ok is false if no part
+// cutToken cuts a WebSocket protocol name after the part that names a credential. The result ok is false if no part
 // does. Examples are openai-insecure-api-key.KEY and base64url.bearer.authorization.k8s.io.TOKEN.
 func cutToken(protocol string) (before, secret string, ok bool) {
 	for from := 0; ; {
@@ -462,11 +462,11 @@ func cutToken(protocol string) (before, secret string, ok bool) {
 	}
 }
 
-// secretHeader reports whether the value of a header is replaced, and whether the value is searched for later.
-// The parameter name is in lower case.
+// secretHeader returns two results for a header with a lower-case name: whether its value is replaced, and whether
+// the value is also searched for in later texts.
 func secretHeader(name string) (replaced, sought bool) {
 	known, ok := credentialName([]byte(name), inRequest)
-	ok = ok && known.value != isSession // an agent's own name for its work
+	ok = ok && known.value != isSession // an agent's own name for its work is not a secret
 	return ok, ok && known.value != isPrivate
 }
 

@@ -6,19 +6,19 @@
 // name that it is assigned to), by its JSON key, or by value. A value is searched for in all later bytes if
 // it was seen in a credential's place and is too random to occur by chance. Such places are headers, URLs and
 // command lines. Servers repeat such values in their errors. The rules are data: kinds.go and names.go have
-// one line for each rule. A text is a value that a stream sends in deltas. It is one JSON string of one
-// document, continued by the string in the same place of the next document, if its key is one of textKeys.
-// Arguments arrive in this way, so a secret that is spread over many deltas is in one text here. A secret
-// becomes [redacted:x-api-key:8f3a]: its name and a salted 16-bit tag. Equal secrets look the same within a
-// run. The tag reveals nothing outside of the run.
+// one line for each rule. A text is a value that a stream may send in deltas. It begins with a JSON string of
+// one document. If the string's key is one of textKeys, the string in the same place of the next document
+// continues the text. Arguments arrive in this way, so a secret that is spread over many deltas is in one
+// text here. A secret becomes [redacted:x-api-key:8f3a]: its name and a salted 16-bit tag. Equal secrets look
+// the same within a run. The tag reveals nothing outside the run.
 //
 // Invariants:
-//   - The output does not depend on how the input is cut, neither into records nor into deltas: the
-//     joined deltas of a text equal the output for the undivided text.
-//   - JSON stays JSON with the same tokens, and invalid JSON fails where it failed, at every depth of
-//     JSON in JSON. Only complete characters inside a string are replaced, never a quote, and the
-//     replacement is letters, digits and :_[]- only. Everything between the runs of base64 of a private
-//     key stays, and so do the lines around it.
+//   - The output does not depend on how the input is cut into records or deltas: the joined deltas of a
+//     text equal the output for the undivided text.
+//   - JSON stays JSON with the same tokens, and invalid JSON fails where it failed, at every depth of JSON
+//     in JSON. Only complete characters inside a string are replaced, never a quote, and a replacement
+//     consists only of letters, digits and :_[]- characters. Everything between the base64 runs of a
+//     private key stays, and so do the lines around the key.
 //   - Text without secrets is passed on byte for byte.
 //   - The spelling of a secret does not matter. It may be escaped by JSON, once or several times, or
 //     percent-encoded.
@@ -29,16 +29,15 @@
 //     of a word is replaced from its fourth character on, so that not every possible first letter has to
 //     wait.
 //   - A compressed body that can't be decoded is not passed on at all.
-//   - Memory is bounded. Limit reports when a bound was reached, so that a secret may have been passed
-//     on.
+//   - Memory is bounded. Limit reports when a bound was reached, so that a secret may have been passed on.
 //
-// It does not find:
-//   - secrets that are encrypted, or written in numbers (the byte lists of log probabilities)
+// The package does not find:
+//   - secrets that are encrypted, or written as numbers (the byte lists of log probabilities)
 //   - secrets in base64, except known values, basic authorization, private keys, and protocols that encode
 //     their messages in this way (Bedrock's event stream)
 //   - passwords that are one word, or words in a program
 //   - keys without a shape after a meaningless name
-//   - keys whose only sign is in their middle or at their end
+//   - keys that can be recognised only by their middle or their end
 package redact
 
 import (
@@ -58,12 +57,12 @@ import (
 )
 
 const (
-	window       = 512     // maximum number of characters of one secret that are held back
-	tagged       = 240     // maximum number of its characters that go into its tag
-	maxIdleBytes = 4 << 10 // maximum number of bytes after held characters before these must be decided
+	window       = 512     // maximum number of characters of a secret that are held back
+	tagged       = 240     // maximum number of characters of a secret that its tag depends on
+	maxIdleBytes = 4 << 10 // maximum number of bytes that may follow held characters before these are decided
 )
 
-// Decoder decodes one body. A result is valid until the next call.
+// Decoder decodes one body. The bytes that it returns are valid until the next call.
 type Decoder interface {
 	Write(p []byte) ([]byte, error)
 	Close() ([]byte, error)
@@ -71,8 +70,8 @@ type Decoder interface {
 
 // Options configures a Redactor.
 type Options struct {
-	// Decode returns a decoder for a body with that header (canonical names). If Decode is nil or fails,
-	// compressed bodies are withheld.
+	// Decode returns a decoder for a body with the given header, whose names are in canonical form. If Decode is nil
+	// or fails, compressed bodies are withheld.
 	Decode func(header http.Header) (Decoder, error)
 }
 
@@ -93,7 +92,7 @@ type Redactor struct {
 	sides  map[capture.Stream]*exchangeSide
 }
 
-// New returns a redactor. The salt makes its tags useless to others. It should be random and made for one run.
+// New returns a redactor. The salt should be random and new for each run, so that tags mean nothing outside the run.
 func New(salt []byte, o Options) *Redactor {
 	return &Redactor{salt: salt, options: o, sides: map[capture.Stream]*exchangeSide{}}
 }
@@ -107,7 +106,8 @@ func (r *Redactor) lockAndPrepare() {
 	}
 }
 
-// Limit returns the first limit that was reached, or "". After a limit, a secret may have been passed on.
+// Limit returns a description of the first limit that was reached, or "" if none was. Once a limit is reached, a
+// secret may be passed on.
 func (r *Redactor) Limit() string {
 	if limit := r.limit.Load(); limit != nil {
 		return *limit
@@ -117,9 +117,8 @@ func (r *Redactor) Limit() string {
 
 func (r *Redactor) noteLimit(limit string) { r.limit.CompareAndSwap(nil, &limit) }
 
-// Learn makes value a secret wherever it occurs from now on. The parameter where is the value's name in
-// replacements, e.g. "x-api-key". Learn ignores a value that could occur by chance, such as a word or a short
-// text.
+// Learn makes value a secret wherever it occurs from now on. The parameter where is the name of the value in
+// replacements, e.g. "x-api-key". Learn ignores a value that could occur by chance, such as a word or a short text.
 func (r *Redactor) Learn(value, where string) {
 	if r.keep {
 		return
@@ -130,7 +129,7 @@ func (r *Redactor) Learn(value, where string) {
 }
 
 func (r *Redactor) learnParts(value, where string, answered bool) {
-	for _, part := range strings.Split(strings.Trim(normaliseText(value), " \\"), `"`) { // no replacement spans a quote
+	for _, part := range strings.Split(strings.Trim(normaliseText(value), " \\"), `"`) { // a replacement can't span a quote
 		if !looksRandom([]byte(part)) || r.known.findSecret(part) != nil {
 			continue
 		}
@@ -154,8 +153,8 @@ func (r *Redactor) scanFor(secret string) {
 	}
 }
 
-// plainName replaces each character of a name with a hyphen, unless it is a letter, a digit, an underscore or
-// a hyphen. So the name fits into any text, such as a JSON string.
+// plainName replaces each character of a name with a hyphen, unless it is a letter, a digit, an underscore or a
+// hyphen. The result fits into any text, such as a JSON string.
 func plainName(name string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 256 && (alnum[c] || c == '_' || c == '-') {
@@ -202,22 +201,22 @@ func (r *Redactor) redactText(s string) string {
 	return string(t.takeOutput(t.pos))
 }
 
-// credentialFlags are flags whose value contains a credential in a special form: a name and a password, a
-// header, or cookies.
+// credentialFlags are flags whose value contains a credential in a certain form: a name and a password, a header, or
+// cookies.
 var credentialFlags = map[string]string{
 	"-u": "userinfo", "--user": "userinfo", "-U": "userinfo", "--proxy-user": "userinfo", "-H": "header", "--header": "header", "-b": "cookie", "--cookie": "cookie",
 }
 
-// passwordFlags are short flags for a password, by program. A password may follow -p directly.
+// passwordFlags are short flags for a password, by program. The password may directly follow the flag, as after -p.
 var passwordFlags = map[string]string{
 	"mysql": "-p", "mysqldump": "-p", "mysqladmin": "-p", "mariadb": "-p", "sshpass": "-p", "docker": "-p", "mongosh": "-p", "mongo": "-p", "redis-cli": "-a",
 	"ldapsearch": "-w", "sqlcmd": "-P",
 }
 
-// Argv returns a command line without its secrets. These are values after the name of a credential, as in
-// --api-key VALUE, --api-key=VALUE and API_KEY=VALUE, values of credentialFlags and passwordFlags, and anything
-// that looks like a secret. A short password is recognised only by its name, so on a command line the name is
-// enough.
+// Argv returns a command line without its secrets. It replaces values after the name of a credential, as in --api-key
+// VALUE, --api-key=VALUE and API_KEY=VALUE. It also replaces values of credentialFlags and passwordFlags, and
+// anything that looks like a secret. A short password can only be recognised by its name, so a name is enough on a
+// command line.
 func (r *Redactor) Argv(args []string) []string {
 	if r.keep {
 		return args
@@ -279,9 +278,9 @@ func (r *Redactor) replaceAndLearn(value, where string) string {
 	return r.replacementOf(value, where)
 }
 
-// URL returns a URL, or the known part of one, without its secrets: the userinfo, query parameters with
-// credentials, and anything else that looks like a secret. All other bytes stay unchanged. A URL that can be
-// parsed can still be parsed afterwards.
+// URL returns a URL, or the known part of one, without its secrets: the userinfo, query parameters with credentials,
+// and anything else that looks like a secret. All other bytes stay unchanged. A URL that could be parsed before can
+// still be parsed afterwards.
 func (r *Redactor) URL(s string) string { return r.redactWith(s, r.redactURL) }
 
 func (r *Redactor) redactURL(s string) string {
@@ -360,7 +359,7 @@ func (r *Redactor) redactQuery(s string) string {
 	return strings.Join(pairs, "&")
 }
 
-// redactEscaped redacts a part of a URL in its unescaped form. A part without secrets keeps its original form.
+// redactEscaped unescapes a part of a URL and redacts it. A part without secrets keeps its original form.
 func (r *Redactor) redactEscaped(s string, unescape func(string) (string, error), escape func(string) string) string {
 	plain, err := unescape(s)
 	if err != nil {

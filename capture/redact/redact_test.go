@@ -66,8 +66,8 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestSplitOverDeltas checks that a secret is found wherever its text is cut into deltas, and however these are
-// cut into records.
+// TestSplitOverDeltas checks that a secret is found wherever its text is cut into deltas, and however the deltas are
+// split into records.
 func TestSplitOverDeltas(t *testing.T) {
 	for kind, canary := range canaries {
 		args := `{"key": ` + quoted(canary) + `, "n": 1}`
@@ -98,7 +98,7 @@ func TestKnownByValue(t *testing.T) {
 	}
 }
 
-// TestTags checks that equal secrets look the same at any place, but only within one run.
+// TestTags checks that equal secrets have the same tag everywhere in one run, but not in another run.
 func TestTags(t *testing.T) {
 	key := canaries["anthropic-key"]
 	r := redactor()
@@ -142,7 +142,7 @@ func TestEndOfRequest(t *testing.T) {
 	}
 }
 
-// TestNearMisses checks that a text that looks nearly like a secret stays.
+// TestNearMisses checks that a text that only resembles a secret stays.
 func TestNearMisses(t *testing.T) {
 	for _, s := range []string{
 		"task-management-for-the-whole-team-of-2026", "sk-short", "risk-ant-colony", "AIzaShort", "eyJhbGciOiJIUzI1NiJ9",
@@ -159,7 +159,7 @@ func TestNearMisses(t *testing.T) {
 	}
 }
 
-// TestMessagesStayWhole checks that a WebSocket's record is a message, and stays one.
+// TestMessagesStayWhole checks that each record of a WebSocket stays one complete message.
 func TestMessagesStayWhole(t *testing.T) {
 	r := redactor()
 	take(r, capture.Record{Exchange: 1, Side: capture.Request, Head: &capture.Head{Method: "GET"}})
@@ -179,8 +179,8 @@ func TestMessagesStayWhole(t *testing.T) {
 	}
 }
 
-// TestTimesAndOrder checks that the held bytes of a record come with their own time, after its head and before
-// its end.
+// TestTimesAndOrder checks that the held bytes of a record keep their own time, and are passed on after the record's
+// head and before the end.
 func TestTimesAndOrder(t *testing.T) {
 	r := redactor()
 	var got []string

@@ -8,23 +8,23 @@ import (
 	"sync"
 )
 
-// These are flags of two consecutive characters. They say what may be at that place.
+// These are flags for two consecutive characters. They say what may begin or end there.
 const (
-	mayBegin      = 1 << iota // the second begins a word that may be a shape
+	mayBegin      = 1 << iota // the second character begins a word that may be a shape
 	mayFollow                 // both end a context
-	mayFollowMore             // both end a context together with the two before them, if grams agrees
+	mayFollowMore             // both end a context together with the two characters before them, if grams agrees
 	mayHead                   // both begin a word that may be a shape
 	mayAssign                 // both end an assignment together with the letter before them, if grams agrees
 	mayGlue                   // both are characters 3 and 4 of a secret inside a word, if grams agrees
 )
 
-// ruleSet holds all rules, indexed. It is created on first use and then constant.
+// ruleSet is the index of all rules. It is created on first use and never changes after that.
 type ruleSet struct {
 	begins  [256][]*rule       // shapes by their first character
 	pairs   map[uint16][]*rule // shapes by their first two characters
 	glued   map[uint32][]*rule // shapes that are found in the middle of a word, by their first four characters
 	follow  [256][]*rule       // contexts by their last character
-	scanner *scanner           // scanner of a Redactor that knows no values
+	scanner *scanner           // scanner of a Redactor that has no known values
 }
 
 var sharedRules = sync.OnceValue(func() *ruleSet {
@@ -56,7 +56,7 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 // scanner quickly finds places where a secret may begin.
 type scanner struct {
 	pairs [1 << 16]uint8
-	grams fourGrams // hashes of the first three or four characters of words, and of the last four of contexts
+	grams fourGrams // hashes of the first three or four characters of words, and of the last four characters of contexts
 }
 
 func newScanner(shapes []*rule) *scanner {
@@ -106,7 +106,7 @@ func newScanner(shapes []*rule) *scanner {
 	for _, signs := range []string{"\",", "',", ">"} {
 		s.addNameEnds(signs)
 	}
-	for _, end := range []string{"\n\r\n", "\"\n\n"} { // the ends of the headers of a form's part
+	for _, end := range []string{"\n\r\n", "\"\n\n"} { // the ends of the header lines in a part of a form
 		s.addAssignment(end)
 	}
 	return s
@@ -182,7 +182,7 @@ const (
 	digestSize = 32
 )
 
-// mayBeginDigest reports whether p may begin with a shape of digestHead.
+// mayBeginDigest reports whether p may begin a shape that starts with digestHead.
 func mayBeginDigest(p []byte) bool {
 	if len(p) > digestSize && p[digestSize] != '-' {
 		return false
@@ -221,7 +221,8 @@ func (s *scanner) addBeginning(head string) {
 	}
 }
 
-// fourGrams is a set of hashes of four characters. It has many more bits than are ever set.
+// fourGrams is a set of hashes of four characters. It has many more bits than are ever set, so that false hits are
+// rare.
 type fourGrams [1 << 14]uint64
 
 func (s *fourGrams) add(h uint32)      { s[h/64] |= 1 << (h % 64) }
@@ -230,7 +231,8 @@ func (s *fourGrams) has(h uint32) bool { return s[h/64]>>(h%64)&1 == 1 }
 func gramOf(p []byte) uint32      { return binary.BigEndian.Uint32(p) }
 func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
 
-// headHash returns an even hash of three characters. The next odd hash means that any character may follow.
+// headHash returns an even number as the hash of three characters. The next odd number means that any character may
+// follow them.
 func headHash(p []byte) uint32 {
 	return gramHash(uint32(p[0])<<24|uint32(p[1])<<16|uint32(p[2])<<8) &^ 1
 }
@@ -252,8 +254,8 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// nextCandidate returns the place in p, at or after i, where a secret or a context may be, or len(p). The
-// result context reports that only the end of a context may be there.
+// nextCandidate returns the first place in p, at or after i, where a secret or the end of a context may be, or len(p)
+// if there is none. The result context reports that only the end of a context may be there.
 func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context bool) {
 	s, gram := r.scan, m.gram
 	for ; i < len(p); i++ {
@@ -272,8 +274,8 @@ func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context b
 	return i, false
 }
 
-// tryCandidate compares the word at a candidate with the shapes. For a candidate of another kind, it returns
-// secret: the place may be a secret.
+// tryCandidate compares the word at a candidate with the shapes. For a candidate of any other kind, it returns
+// secret, because the place may have a secret.
 func (r *Redactor) tryCandidate(m *matcher, p []byte) decision {
 	switch flags := r.scan.pairs[uint16(m.gram)<<8|uint16(p[0])]; {
 	case flags&mayGlue != 0 || flags&mayBegin == 0:
@@ -284,15 +286,15 @@ func (r *Redactor) tryCandidate(m *matcher, p []byte) decision {
 	return r.tryWord(p[:min(len(p), maxTrial+1)])
 }
 
-// canPass reports whether no secret may begin with a character, and none is expected after it.
+// canPass reports whether a character can be passed on: it can't begin a secret, and no secret is expected after it.
 func (r *Redactor) canPass(m *matcher, c byte) bool {
 	gram := m.gram<<8 | uint32(c)
 	flags := r.scan.pairs[uint16(gram)]
 	return flags&(mayBegin|mayGlue) == 0 && !r.scan.endsContext(flags, gram)
 }
 
-// canPassAll reports whether no secret may begin in a text, and none is expected after it. It doesn't check the
-// first character: the caller knows that it doesn't begin a secret.
+// canPassAll reports whether a text can be passed on: no secret may begin in it, and none is expected after it. The
+// first character isn't checked, because the caller knows that it doesn't begin a secret.
 func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
 	before := m.gram
 	m.gram = before<<8 | uint32(text[0])
@@ -304,8 +306,8 @@ func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
 	return at == len(text)
 }
 
-// endsContext reports whether a secret may be expected after four characters. The parameter f holds the flags
-// of the last two.
+// endsContext reports whether a secret may be expected after four characters. The parameter f contains the flags of
+// the last two.
 func (s *scanner) endsContext(f uint8, gram uint32) bool {
 	return f&mayFollow != 0 || f&mayAssign != 0 && s.grams.has(gramHash(gram<<8)&^1) ||
 		f&(mayAssign|mayFollowMore) != 0 && s.grams.has(gramHash(gram))
@@ -318,17 +320,17 @@ func (r *Redactor) canSkip(m *matcher, p []byte) bool {
 		return false
 	}
 	at, _ := r.nextCandidate(m, p, 0)
-	return at+3 > len(p) // two characters can't be a secret
+	return at+3 > len(p) // two characters are too short for a secret
 }
 
-// shapePart is a repeated character class.
+// shapePart is a character class that is repeated.
 type shapePart struct {
 	class    *[256]bool
-	min, max int // max -1 means no limit
+	min, max int // a max of -1 means no limit
 }
 
-// parseShape parses a regular expression into parts. It accepts literals, classes and repeats. Each part is
-// greedy: a repeated class must not contain the beginning of the next part. A test checks this for the tables.
+// parseShape parses a regular expression into parts. It accepts literals, classes and repeats. Each part is greedy,
+// so a repeated class must not contain the beginning of the next part. A test checks this for all rules.
 func parseShape(shape string) []shapePart {
 	re, err := syntax.Parse(shape, syntax.Perl)
 	if err != nil {
@@ -383,8 +385,8 @@ func repeatBounds(re *syntax.Regexp) (least, most int) {
 
 const maxHeads = 4096 // maximum number of beginnings of a shape
 
-// firstCharacters returns all possible beginnings of a shape. They have n characters, or fewer if the next
-// part is repeated or has too many possibilities.
+// firstCharacters returns all possible beginnings of a shape. Each has n characters, or fewer if the next part is
+// repeated or has too many possibilities.
 func firstCharacters(shape []shapePart, n int) []string {
 	list := []string{""}
 	for _, p := range shape[:min(n, len(shape))] {
@@ -412,8 +414,8 @@ func firstCharacters(shape []shapePart, n int) []string {
 type ruleMatch struct {
 	rule  *rule
 	part  int
-	count int // number of characters that matched this part
-	quote int // length of the quote before it: longer quotes are part of the value
+	count int // number of characters that matched the current part
+	quote int // length of the quote before the text; longer quotes are part of the value
 	size  int // number of characters that matched all parts
 	state candidateState
 }
@@ -421,12 +423,12 @@ type ruleMatch struct {
 type candidateState uint8
 
 const (
-	alive candidateState = iota // it matches, and may continue
-	ended                       // it matched, and does not continue with the latest character
-	dead                        // it does not match
+	alive candidateState = iota // the text matches, and may continue
+	ended                       // the text matched, but the latest character is not part of the match
+	dead                        // the text does not match
 )
 
-// next matches the next character.
+// next adds the next character to the match.
 func (c *ruleMatch) next(b byte) {
 	for {
 		p := &c.rule.parts[c.part]
@@ -451,7 +453,7 @@ func (c *ruleMatch) next(b byte) {
 	}
 }
 
-// nextOf matches the next character, which may be a quote inside a quote.
+// nextOf is like next, but the character may be a quote inside a quoted value.
 func (c *ruleMatch) nextOf(u *character) {
 	if b := u.c; b == '"' && c.quote > 0 && u.spelledWidth() > c.quote {
 		c.next(deeperQuote)
@@ -473,8 +475,7 @@ func (c *ruleMatch) isComplete() bool {
 	return true
 }
 
-// secretLen returns the number of characters of the matched text that are a secret, or 0 if it is not a
-// secret.
+// secretLen returns the number of characters of the matched text that are a secret, or 0 if there is no secret.
 func (c *ruleMatch) secretLen(text []byte) int {
 	text = text[:c.size]
 	if c.rule.fit != nil {
@@ -486,7 +487,7 @@ func (c *ruleMatch) secretLen(text []byte) int {
 	return len(text)
 }
 
-// classOf returns the class of the characters in single and in the ranges.
+// classOf returns the class with the characters in single and the characters in the ranges.
 func classOf(single string, ranges ...string) *[256]bool {
 	var c [256]bool
 	for i := range len(single) {

@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// TestShapeStays checks that a replacement never breaks the text around it: a quote, an escape, a line break.
+// TestShapeStays checks that a replacement never breaks the text around it, such as a quote, an escape or a line
+// break.
 func TestShapeStays(t *testing.T) {
 	key := sample("sk-ant-api03-{40}")
 	for _, text := range []string{
@@ -32,7 +33,7 @@ func TestShapeStays(t *testing.T) {
 	}
 }
 
-// TestMalformedStays checks that a malformed text stays malformed at the same place.
+// TestMalformedStays checks that malformed text stays malformed in the same place.
 func TestMalformedStays(t *testing.T) {
 	key := sample("sk-ant-api03-{40}")
 	for _, text := range []string{
@@ -60,8 +61,8 @@ func syntaxOf(text string) string {
 	return regexp.MustCompile(`character '.*?'`).ReplaceAllString(said, "character")
 }
 
-// shapeOf describes a text at every depth of JSON in it: the kinds of its tokens in order, and all parts that
-// are not secrets.
+// shapeOf describes a text, and the JSON inside it at every depth: the kinds of tokens in their order, and all parts
+// that are not secrets.
 func shapeOf(text string, depth int) string {
 	var b strings.Builder
 	d := json.NewDecoder(strings.NewReader(text))
@@ -141,7 +142,7 @@ func (r *tree) secret() string {
 	return text
 }
 
-// spelled writes JSON and escapes characters that don't need it.
+// spelled writes a value as JSON, and also escapes characters that don't need it.
 func spelled(r *rand.Rand, text []byte) []byte {
 	var out bytes.Buffer
 	inString, slash := false, false
@@ -162,8 +163,8 @@ func spelled(r *rand.Rand, text []byte) []byte {
 	return out.Bytes()
 }
 
-// TestShapeOfRandom checks random JSON with secrets at every depth and in every spelling. The output must have
-// the shape of the input, no secret, and all other text.
+// TestShapeOfRandom checks random JSON with secrets at every depth and in every spelling. The output must have the
+// same shape as the input, all of its other text, and no secret.
 func TestShapeOfRandom(t *testing.T) {
 	kinds := slices.DeleteFunc(allRules(), func(r rule) bool {
 		return !strings.HasPrefix(r.shape, "sk-") && !strings.HasPrefix(r.shape, "gl") && !strings.HasPrefix(r.shape, "AKIA")

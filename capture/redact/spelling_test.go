@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestNoEscapes checks that an invalid escape is read as text, and that the text after it is searched.
+// TestNoEscapes checks that an invalid escape is read as ordinary text, and that the text after it is searched.
 func TestNoEscapes(t *testing.T) {
 	key := sample("sk-ant-api03-{40}")
 	for _, text := range []string{"100% of ", "100%", "100%, ", "%2 ", "%zz ", "5 %\n", `\u `, `\u00 `, `\u00g `, `C:\ `, "% % %"} {
@@ -23,8 +23,8 @@ func TestNoEscapes(t *testing.T) {
 	}
 }
 
-// TestOutermostArray checks that the strings of a text's outermost array are separate texts: the next text
-// doesn't continue them.
+// TestOutermostArray checks that the strings in a text's outermost array are separate texts: none of them continues
+// the one before.
 func TestOutermostArray(t *testing.T) {
 	key := sample("sk-ant-api03-{40}")
 	for text, goesOn := range map[string]bool{

@@ -21,9 +21,9 @@ type textRedactor struct {
 	lex   lexer
 	fixed bool // replacements have the length of the replaced text
 
-	buf   []byte // input that has not been taken
+	buf   []byte // input whose output has not been taken yet
 	base  int64  // place of the beginning of buf
-	pos   int64  // place after the input
+	pos   int64  // place after the last byte that was read
 	edits []replacement
 
 	outside *matcher // text outside JSON strings
@@ -33,7 +33,7 @@ type textRedactor struct {
 	armor   keyArmor        // private key outside JSON
 	todo    []character     // characters to examine, the next one last
 	now     *matcher        // the matcher of the text whose characters are being decoded
-	decode  func(character) // examines a character of now
+	decode  func(character) // examines a character of the matcher now
 }
 
 func newTextRedactor(r *Redactor) *textRedactor {
@@ -45,7 +45,7 @@ func newTextRedactor(r *Redactor) *textRedactor {
 	return s
 }
 
-// write redacts the next bytes of the input. It owns the bytes.
+// write redacts the next bytes of the input. It takes ownership of the bytes.
 func (s *textRedactor) write(p []byte) {
 	if len(s.buf) == 0 {
 		s.buf = p[:len(p):len(p)]
@@ -55,8 +55,8 @@ func (s *textRedactor) write(p []byte) {
 	s.read(p)
 }
 
-// read reads bytes in steps that end at multiples of a fixed size. So decisions at these places don't depend
-// on how the input is cut.
+// read reads bytes in steps that end at multiples of a fixed size. Texts are decided at these places, so decisions
+// don't depend on how the input is split.
 func (s *textRedactor) read(p []byte) {
 	for len(p) > 0 {
 		n := min(len(p), int(s.nextSettling()-s.pos))
@@ -69,7 +69,7 @@ func (s *textRedactor) read(p []byte) {
 	}
 }
 
-const settleStep = 1 << 10 // number of bytes between two places where idle texts are decided
+const settleStep = 1 << 10 // distance in bytes between the places where idle texts are decided
 
 // nextSettling returns the next place where a text may have been idle for long enough to be decided.
 func (s *textRedactor) nextSettling() int64 {
@@ -85,7 +85,7 @@ func (s *textRedactor) nextSettling() int64 {
 	return max(s.pos/settleStep+1, (grew+maxIdleBytes)/settleStep) * settleStep
 }
 
-// settleIdle decides the texts that have not grown for limit bytes.
+// settleIdle decides the texts that have not grown during the last limit bytes of input.
 func (s *textRedactor) settleIdle(limit int64) {
 	for _, m := range s.texts.waiting {
 		s.settleText(m, limit)
@@ -95,15 +95,15 @@ func (s *textRedactor) settleIdle(limit int64) {
 	s.texts.waiting = slices.DeleteFunc(s.texts.waiting, func(m *matcher) bool { return !m.isHolding() })
 }
 
-// settleText decides a text that has not grown for limit bytes.
+// settleText decides a text that has not grown during the last limit bytes of input.
 func (s *textRedactor) settleText(m *matcher, limit int64) {
 	if m.pendingFrom(s.pos) < s.pos && s.pos-m.grew >= limit {
 		s.decideNow(m)
 	}
 }
 
-// decideNow decides without more input. A secret that has begun is replaced as far as it has arrived. Its
-// continuation is dropped later.
+// decideNow decides a text without more input. If a secret has begun, the part that has arrived is replaced, and its
+// continuation is removed later.
 func (s *textRedactor) decideNow(m *matcher) {
 	s.endTrial(m)
 	markPassed(m.spell.pieces)
@@ -126,8 +126,8 @@ func (s *textRedactor) decideNow(m *matcher) {
 	markPassed(m.units)
 }
 
-// restOfKnown returns the rest of a known secret, if the text is a long enough beginning of the secret. The
-// text must exceed the prefix that all keys of its kind share by at least minPlausibleChars.
+// restOfKnown returns the rest of a known secret if the text is a long enough beginning of the secret. Apart from the
+// prefix that all keys of its kind share, the text must have at least minPlausibleChars characters.
 func (r *Redactor) restOfKnown(m *matcher) (rest string, v *knownValue) {
 	if !m.known.alive || len(m.known.plain) < r.publicPrefixLen(m.text)+minPlausibleChars {
 		return "", nil
@@ -187,7 +187,8 @@ func (s *textRedactor) endText(m *matcher) {
 	m.reset()
 }
 
-// readText reads the next characters of a text in their escaped form, with backslashes and percent signs.
+// readText reads the next characters of a text in their escaped form, in which escapes begin with backslashes and
+// percent signs.
 func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
 	for len(p) > 0 {
 		n := literalRun(p)
@@ -230,7 +231,7 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 	return n + 1
 }
 
-// scan examines literal characters of a text. Their first place is at.
+// scan examines literal characters of a text. The first one is at the place at.
 func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 	for i := 0; i < len(p); {
 		if len(m.trial.text) > 0 && s.continueTrial(m, p[i:], at+int64(i)) {
@@ -266,8 +267,8 @@ func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 	}
 }
 
-// continueTrial compares the word that is on trial, together with more literal characters. It reports whether
-// these characters belong to the word. If the word is clean, its characters are passed on.
+// continueTrial adds more literal characters to the word that is on trial, and compares the word again. It reports
+// whether the characters belong to the word. If the word is clean, its characters are passed on.
 func (s *textRedactor) continueTrial(m *matcher, p []byte, at int64) bool {
 	word := append(m.trial.text, p[:min(len(p), maxTrial+1)]...)
 	v := s.r.tryWord(word)
@@ -321,7 +322,7 @@ func (s *textRedactor) takeDecoded(u character) {
 	s.examineTodo(s.now)
 }
 
-// examineTodo examines the characters in todo, beginning at its end.
+// examineTodo examines the characters in todo, starting at the end of the list.
 func (s *textRedactor) examineTodo(m *matcher) {
 	for n := len(s.todo); n > 0; n = len(s.todo) {
 		next := s.todo[n-1]
@@ -364,8 +365,8 @@ func (s *textRedactor) examineChar(m *matcher, u character) {
 	}
 }
 
-// rescan drops the first n held characters, which are replaced, and examines the others again. If n is 0, the
-// first character doesn't begin a secret, and is passed on.
+// rescan drops the first n held characters, which have been replaced, and examines the others again. If n is 0, the
+// first character doesn't begin a secret and is passed on.
 func (s *textRedactor) rescan(m *matcher, n int) {
 	from, first := n, m.text[0]
 	switch {
@@ -409,7 +410,8 @@ func (s *textRedactor) writtenTo() int64 { return s.pos }
 // decideAll decides everything that is held back.
 func (s *textRedactor) decideAll() { s.settleIdle(0) }
 
-// redactFirst replaces the first n characters. They are a secret by the rule by, or by value if by is nil.
+// redactFirst replaces the first n characters. They are a secret according to the rule by, or because their value is
+// known if by is nil.
 func (s *textRedactor) redactFirst(m *matcher, n int, by *rule) {
 	secret, where := string(m.text[:n]), ""
 	switch v := s.r.known.findSecret(secret); {
@@ -447,8 +449,8 @@ func (s *textRedactor) replaceKnown(m *matcher, v *knownValue) {
 	s.replaceSecret(units, v.secret, v.where)
 }
 
-// removableUnits returns the characters that are replaced. It keeps the quotes of a password, the character
-// after a single backslash, and the line breaks and indents of a value in several lines.
+// removableUnits returns the characters that are replaced. These don't include the quotes of a password, the
+// character after a single backslash, or the line breaks and indents of a value over several lines.
 func removableUnits(units []character, password bool) (list []character) {
 	kept := false
 	for _, u := range units {
@@ -464,7 +466,7 @@ func removableUnits(units []character, password bool) (list []character) {
 	return list
 }
 
-// replaceSecret inserts the replacement of a secret at its first character that has not been passed on.
+// replaceSecret inserts the replacement at the first character of a secret that has not been passed on.
 func (s *textRedactor) replaceSecret(units []character, secret, where string) {
 	with := s.r.formatTag(secret, where)
 	var places []span
@@ -490,7 +492,7 @@ func (s *textRedactor) replaceSecret(units []character, secret, where string) {
 	}
 }
 
-// addReplacement replaces a place with a text. It merges adjacent removed places.
+// addReplacement replaces a range of the input with a text. It merges adjacent ranges that are removed.
 func (s *textRedactor) addReplacement(at span, with string) {
 	if n := len(s.edits); n > 0 && with == "" && s.edits[n-1].to == at.from {
 		s.edits[n-1].to = at.to
@@ -499,7 +501,7 @@ func (s *textRedactor) addReplacement(at span, with string) {
 	s.edits = append(s.edits, replacement{at.from, at.to, with})
 }
 
-// removeChar removes a character of a secret that is already replaced.
+// removeChar removes a character of a secret whose beginning was already replaced.
 func (s *textRedactor) removeChar(u character) {
 	for at := range u.places {
 		with := ""
@@ -513,7 +515,7 @@ func (s *textRedactor) removeChar(u character) {
 // takeOutput returns the output for the input up to a decided place, and removes it from the buffer.
 func (s *textRedactor) takeOutput(to int64) []byte {
 	slices.SortFunc(s.edits, func(a, b replacement) int { return cmp.Compare(a.from, b.from) })
-	if to <= s.base { // the last edit extended beyond the record in which it began
+	if to <= s.base { // the last edit extended beyond the end of its record
 		return nil
 	}
 	if len(s.edits) == 0 {
@@ -547,7 +549,7 @@ func (s *textRedactor) skipTo(to int64) {
 }
 
 const (
-	maxWaitingTexts = 128  // maximum number of texts that wait with the possible beginning of a secret
+	maxWaitingTexts = 128  // maximum number of texts that wait because they end with the possible beginning of a secret
 	maxTexts        = 1024 // maximum number of texts that are kept
 )
 
@@ -555,7 +557,7 @@ const (
 type pendingTexts struct {
 	all     map[uint64]*matcher // by channel
 	order   []uint64            // oldest first
-	waiting []*matcher          // texts between two strings that hold characters back
+	waiting []*matcher          // texts between two of their strings that hold characters back
 }
 
 // resumeText makes the text of a channel the current one.
@@ -579,7 +581,7 @@ func (s *textRedactor) resumeText(channel uint64) *matcher {
 	return m
 }
 
-// pauseText ends the current string. If its text continues in the next document, the text waits.
+// pauseText ends the current string. If the string's text continues in the next document, the text waits.
 func (s *textRedactor) pauseText(joined bool) {
 	m := s.inside
 	s.inside = s.single

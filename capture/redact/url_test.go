@@ -27,7 +27,7 @@ func TestURL(t *testing.T) {
 	}
 }
 
-// TestQueryIsLearned checks that a secret in a query is learned in its decoded form, or as written if it can't
+// TestQueryIsLearned checks that a secret in a query is learned in its decoded form, or as it is written if it can't
 // be decoded.
 func TestQueryIsLearned(t *testing.T) {
 	for _, query := range []string{sample("{12}%2F{16}"), sample("{12}+{16}"), sample("{12}%zz{16}v")} {
@@ -43,8 +43,8 @@ func TestQueryIsLearned(t *testing.T) {
 	}
 }
 
-// TestNoSecretInURL checks that a link, a template and a program that reads its key from elsewhere don't count
-// as secrets.
+// TestNoSecretInURL checks that links, templates, and programs that read their key from elsewhere don't count as
+// secrets.
 func TestNoSecretInURL(t *testing.T) {
 	r := redactor()
 	for _, text := range []string{

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// valueTest is the condition for the value of a name.
+// valueTest is the condition that a name's value must meet.
 type valueTest int
 
 const (
-	isRandom    valueTest = iota // it is unlikely to occur by chance
-	isPlausible                  // it may be a credential
+	isRandom    valueTest = iota // unlikely to occur by chance
+	isPlausible                  // may be a credential
 	isMeant                      // any complete value of a JSON key: a request may have credentials of other servers
 	isBasic                      // a name and a password, in base64
-	isPassword                   // a complete value except a word or a placeholder; in code only a random one
+	isPassword                   // a complete value except a word or a placeholder; in code, only a random one
 	isSession                    // random, but not a UUID
 	isCode                       // random, but not part of a program
 	isKeyPart                    // a secret number of a JSON Web Key
@@ -31,14 +31,14 @@ const (
 	cellForm                    // between tags, or in a column of a table
 	quotedForm                  // in double quotes
 	singleForm                  // in single quotes or backquotes
-	memberForm                  // in double quotes after a name in quotes: JSON in a text
-	entryForm                   // in single quotes or backquotes after a name in quotes
+	memberForm                  // in double quotes, after a name in quotes: JSON in a text
+	entryForm                   // in single quotes or backquotes, after a name in quotes
 	fieldForm                   // all of a JSON string
 	valueForms
 )
 
-// deeperQuote replaces a quote that has more backslashes than the quote at the beginning of the value. Such a
-// quote is part of the value.
+// deeperQuote is read instead of a quote that has more backslashes than the quote at the beginning of the value. Such
+// a quote is part of the value.
 const deeperQuote = '\x7f'
 
 const (
@@ -81,8 +81,8 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 
 func isNothing([]byte) bool { return false }
 
-// isLine makes a check for the value of a line. It rejects text that looks like code, and applies the check
-// is to other text.
+// isLine returns a check for a value that ends at the end of a line. The check rejects text that looks like code, and
+// applies the check is to other text.
 func isLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		last := text[len(text)-1]
@@ -90,7 +90,7 @@ func isLine(is secretCheck) secretCheck {
 	}
 }
 
-// isTyped reports whether a text is an expression of a program, or begins with one before a bracket.
+// isTyped reports whether a text is an expression in a program, or has one before its first bracket.
 func isTyped(text []byte) bool {
 	if n := bytes.IndexAny(text, "([{"); n > 0 {
 		literal := text[n] == '{' && n == len(text)-1 && 'A' <= text[0] && text[0] <= 'Z' && countTrailing(text[:n], inWord) == n
@@ -107,9 +107,8 @@ func valueRule(r rule, ends string, must bool) *rule {
 	return compileRules([]*rule{&r})[0]
 }
 
-// assignedName returns the secretName to which a value is assigned, and the form of the assignment. The text
-// must end like an assignment: NAME=, name: , "name":, &name=. The result ok is false if the name isn't a
-// secret's.
+// assignedName returns the secretName to which a value is assigned, and the form of the value. The text must end like
+// an assignment: NAME=, name: , "name":, &name=. The result ok is false if the name isn't that of a secret.
 func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	sign := text[len(text)-1]
 	rest := bytes.TrimRight(text[:len(text)-1], " \t*")
@@ -141,7 +140,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	}
 	switch {
 	case !ok:
-	case sign == ':' && string(name) == "PASS" && len(bytes.TrimLeft(before[bytes.LastIndexByte(before, '\n')+1:], " \t")) > 0: // the result of a test, not a password
+	case sign == ':' && string(name) == "PASS" && len(bytes.TrimLeft(before[bytes.LastIndexByte(before, '\n')+1:], " \t")) > 0: // PASS is the result of a test, not a password
 		ok = false
 	case scope == inRequest && known.value != isCookies:
 		known.value = isPlausible
@@ -153,7 +152,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	return known, form, ok
 }
 
-// isLineStart reports whether a name begins a line of an environment or of YAML. Then the value is the rest of
+// isLineStart reports whether a name begins a line of an environment or of YAML. If it does, the value is the rest of
 // the line.
 func isLineStart(before, name []byte, sign byte, tight bool) bool {
 	line := before[bytes.LastIndexByte(before, '\n')+1:]
@@ -170,19 +169,19 @@ func isLineStart(before, name []byte, sign byte, tight bool) bool {
 	return len(line) == countTrailing(line, linePrefix)
 }
 
-// linePrefix holds the characters that programs write before each line of a file.
+// linePrefix is the set of characters that programs write before each line of a file.
 var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 
-// isValueName reports whether a field of this name contains the value for the name in another field.
+// isValueName reports whether a field with this name contains the value for a name in another field.
 func isValueName(name []byte) bool { return len(name) == 5 && bytes.EqualFold(name, []byte("value")) }
 
-// isNameName reports whether a field of this name contains the name for the value of another field.
+// isNameName reports whether a field with this name contains the name of the value in another field.
 func isNameName(name []byte) bool {
 	return bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
 }
 
-// pairedName returns the secretName in the field before a value. Examples are "name":"x-api-key","value": and
-// name: DB_PASSWORD above a line with value: in it. The result ok is false if there is none.
+// pairedName returns the secretName in the field before a value. Examples are "name":"x-api-key","value": and the
+// line name: DB_PASSWORD above a line that begins with value:. The result ok is false if there is none.
 func pairedName(text []byte) (known secretName, ok bool) {
 	text = bytes.TrimRight(text, " \t\r\n\"',")
 	n := countTrailing(text, inName)
@@ -259,17 +258,17 @@ func partName(text []byte) (known secretName, ok bool) {
 	return credentialName(name, inRequest)
 }
 
-// expectation says which secret is expected because of the text before it.
+// expectation describes the secret that is expected because of the text before it.
 type expectation struct {
-	rule   *rule // nil: no secret is expected
+	rule   *rule // if nil, no secret is expected
 	kind   expectationKind
 	name   secretName // the name that the value is assigned to
 	form   valueForm
 	sign   byte // the sign of an assignment whose value has not begun
-	quoted bool // the name is in quotes, as in JSON; then a value without quotes is not text
-	folded bool // the value is in the next line, as in YAML after >-
+	quoted bool // the name is in quotes, as in JSON; a value without quotes is then not text
+	folded bool // the value is on the next line, as in YAML after >-
 	gap    int  // number of characters since the context
-	words  int  // number of words of an authorization that were tried
+	words  int  // number of words that were tried as an authorization
 	quote  int  // length of the quote before the value
 }
 
@@ -277,10 +276,10 @@ type expectationKind uint8
 
 const (
 	oneValue    expectationKind = iota
-	looseValue                  // one value, after spaces and quotes or without them
-	looseQuote                  // one value, after a quote or without one
+	looseValue                  // one value, which may follow spaces and quotes
+	looseQuote                  // one value, which may follow a quote
 	cookieLine                  // each value of a line
-	authorities                 // the first two words: a scheme, and the credential
+	authorities                 // the first two words: a scheme and a credential
 )
 
 const (
@@ -332,7 +331,7 @@ func (m *matcher) expectSecret(r *Redactor) {
 	}
 }
 
-// expectValue expects the value of a name after a sign.
+// expectValue sets the expectation for the value of a name after a sign.
 func (m *matcher) expectValue(name secretName, form valueForm, sign byte, quoted bool) {
 	m.want = expectation{rule: values[name.value][form], name: name, form: form, sign: sign, quoted: quoted}
 	switch {
@@ -345,7 +344,7 @@ func (m *matcher) expectValue(name secretName, form valueForm, sign byte, quoted
 	}
 }
 
-// expectField expects the value of a name in a JSON string.
+// expectField sets the expectation for the value of a name in a JSON string.
 func (m *matcher) expectField(name secretName) {
 	m.want = expectation{rule: values[name.value][fieldForm], name: name, form: fieldForm}
 	if name.value == isCookies {
@@ -353,8 +352,8 @@ func (m *matcher) expectField(name secretName) {
 	}
 }
 
-// nextRule returns the rule of a secret that begins with the character u, or nil. It accepts spaces, quotes
-// and signs before the secret. Any other character ends the expectation.
+// nextRule returns the rule for a secret that begins with the character u, or nil. Spaces, quotes and signs may
+// precede the secret. Any other character ends the expectation.
 func (m *matcher) nextRule(u character) *rule {
 	w, c, last := &m.want, u.c, m.lastPassed()
 	w.gap++
@@ -376,7 +375,7 @@ func (m *matcher) nextRule(u character) *rule {
 	}
 	rule := w.rule
 	switch {
-	case w.sign == 0: // after a context, the secret begins at once
+	case w.sign == 0: // after a context, the secret begins immediately
 	case (c == ' ' || c == '\t') && w.gap <= maxSpaces || w.folded && (c <= ' ' || c == '-' || c == '+') && w.gap <= maxIndent:
 		return nil
 	case c == '*' && w.sign == ':' && w.gap <= 3: // Markdown
@@ -404,8 +403,8 @@ func (m *matcher) nextRule(u character) *rule {
 	return rule
 }
 
-// quotedForm returns the form of a value in quotes. It is named if the value follows a name in quotes and a
-// colon, and otherwise other.
+// quotedForm returns the form of a value in quotes. The form is named if the value follows a name in quotes and a
+// colon, and other otherwise.
 func (w *expectation) quotedForm(named, other valueForm) valueForm {
 	if w.quoted && w.sign == ':' {
 		return named
@@ -413,7 +412,7 @@ func (w *expectation) quotedForm(named, other valueForm) valueForm {
 	return other
 }
 
-// nextAuthority returns the rule of an authorization at the beginning of one of its words, and otherwise nil.
+// nextAuthority returns the rule for an authorization at the beginning of one of its words, and nil elsewhere.
 func (m *matcher) nextAuthority(u character, last byte) *rule {
 	w, c := &m.want, u.c
 	rule := w.rule
@@ -440,14 +439,14 @@ func (m *matcher) nextAuthority(u character, last byte) *rule {
 // cookieValue is the rule for the value of a cookie in a text.
 var cookieValue = valueRule(rule{shape: `[^\x00-\x20;,"'\\<>` + "`" + `]{8,}`, is: looksRandom}, "", false)
 
-// isAnalytics reports whether a text ends with the name of a cookie that only counts visits, and with the sign
-// after the name.
+// isAnalytics reports whether a text ends with the name of a cookie that only counts visits, and the sign after the
+// name.
 func isAnalytics(text []byte) bool {
 	name := text[:len(text)-1]
 	return bytes.HasPrefix(name[len(name)-countTrailing(name, inName):], []byte("__utm"))
 }
 
-// quotedName reports whether a text ends with a name in quotes and the sign of an assignment.
+// quotedName reports whether a text ends with a name in quotes and an assignment sign.
 func quotedName(text []byte) bool {
 	text = bytes.TrimRight(text[:len(text)-1], " \t")
 	return bytes.HasSuffix(text, []byte(`"`)) || bytes.HasSuffix(text, []byte("'"))
