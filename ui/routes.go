@@ -26,9 +26,20 @@ func (m *Model) openRoutes() {
 // routesPage is the mode that lists the proxy's upstreams with their traffic. Used upstreams come first.
 type routesPage struct {
 	screen.Window
-	m    *Model
-	rows []routeRow
+	m       *Model
+	rows    []routeRow
+	counted routesKey // the data that the rows were counted from
 }
+
+// routesKey changes when the rows must be counted again: after new events or, because a long run takes longer to count
+// than a frame to draw, four times a second.
+type routesKey struct {
+	events int
+	tick   time.Duration
+}
+
+// maxEventsPerFrame is the number of events up to which the rows are counted again for each frame.
+const maxEventsPerFrame = 50_000
 
 // routeRow is an upstream and its traffic.
 type routeRow struct {
@@ -65,8 +76,21 @@ func (s *routesPage) filterBySelected() {
 	s.m.runFilter("host:" + u.Hostname())
 }
 
-// Extend counts the traffic of each upstream.
+// Extend counts the traffic of each upstream if there is new traffic.
 func (s *routesPage) Extend(_ *providers.View, _, h int) {
+	key := routesKey{s.m.in.Timeline.Len(), s.m.sourceNow() / (250 * time.Millisecond)}
+	if key.events > maxEventsPerFrame {
+		key.events = 0
+	}
+	if key != s.counted || s.rows == nil {
+		s.counted = key
+		s.countTraffic(h)
+	}
+	s.Fit(len(s.rows), 2, h)
+}
+
+// countTraffic counts the traffic of each upstream. The selection stays on its upstream.
+func (s *routesPage) countTraffic(h int) {
 	routes := s.m.opt.Setup.Routes
 	all := make([]routeRow, len(routes))
 	for i, r := range routes {
