@@ -47,7 +47,7 @@ func TestResults(t *testing.T) {
 	if turns := s.in.Session().Turns; len(turns) != 2 || !turns[0].SentBack || turns[0].Calls[1].SentBack[0].ResultCode != stream.ResultFailed {
 		t.Error("the session does not see that the results went back")
 	}
-	s.press("1ga").shows("it was sent back in the request of turn 2")
+	s.press("1ga").shows("the turn was sent back in the request of turn 2")
 }
 
 // TestResultElsewhere checks that another host receives the results in its own format.

@@ -18,23 +18,23 @@ type answer struct {
 	rows  []row
 }
 
-// row is a line of an answer. Its key identifies the row in the argument after. A row without a key belongs
-// to the row before it.
+// row is a line of an answer. A client can pass the row's key as the argument "after". A row without a key is part of
+// the row before it.
 type row struct {
 	key, text string
-	later     func() string // returns the text; nil if text has it
+	later     func() string // returns the text; nil if the field text has it
 }
 
 func (a *answer) add(key, format string, args ...any) {
 	a.rows = append(a.rows, row{key: key, text: fmt.Sprintf(format, args...)})
 }
 
-// write returns the page that starts after the row with the key after. It redacts each row separately.
+// write returns the page that starts after the row with the given key. It redacts each row separately.
 func (a *answer) write(after string, redact func(string) string) (string, error) {
 	from := 0
 	if after != "" {
 		if from = slices.IndexFunc(a.rows, func(r row) bool { return redact(r.key) == after }) + 1; from == 0 {
-			return "", fmt.Errorf("after=%s: no row has this key\nleave after out to start from the first row", quoteText(cutText(after, maxName)))
+			return "", fmt.Errorf("after=%s: no row has this key\nleave out the argument 'after' to start from the first row", quoteText(cutText(after, maxName)))
 		}
 	}
 	b := strings.Builder{}

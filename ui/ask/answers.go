@@ -39,7 +39,8 @@ func (q *query) listRuns() (*answer, error) {
 	return a, nil
 }
 
-// runRow returns a run in one row. It reads no run after the time until.
+// runRow returns a run in one row. If the run has not been read, it reads the run, but not longer than the time
+// until.
 func (q *query) runRow(f RunFile, until time.Time) string {
 	when := f.Written.UTC().Format("2006-01-02 15:04Z")
 	if f.Live {
@@ -253,7 +254,7 @@ func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	return a, len(a.rows)
 }
 
-// liveWord returns the time at which a run was last written, if a program is still recording it, or "".
+// liveWord returns the time of the last write if a program is still recording the run. Otherwise it returns "".
 func (r *Run) liveWord() string {
 	if r.Live {
 		return r.Written.UTC().Format(" LIVE at 15:04:05Z")
@@ -326,11 +327,11 @@ func resultText(c *stream.Call, most int) string {
 
 // runText describes the arguments that a tool received and the result that it returned.
 func runText(run providers.ToolRun, most int) string {
-	text := fmt.Sprintf("ran %s: %s %s, joined by %s", quoteName(run.Server), quoteName(run.Tool), run.State, run.Join)
+	text := fmt.Sprintf("ran %s: %s %s, matched by %s", quoteName(run.Server), quoteName(run.Tool), run.State, run.Join)
 	if run.Of > 1 {
 		text += fmt.Sprintf(" (%d calls are equal)", run.Of)
 	}
-	text += fmt.Sprintf(", got %d B %s, gave %s", run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
+	text += fmt.Sprintf(", received %d B %s, returned %s", run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
 	if run.IsPrefix {
 		text += fmt.Sprintf(" (only the first %d B of the arguments)", run.PrefixBytes)
 	}
@@ -348,7 +349,7 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 			}
 			t, c := r.View.Session().Find(stream.Ref{Turn: int32(turn - 1), Call: int32(number)})
 			if t == nil || number > 0 && c == nil {
-				return nil, nil, nil, fmt.Errorf("run %s has no %s\nthe run has %s; use calls to list them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
+				return nil, nil, nil, fmt.Errorf("run %s has no %s\nthe run has %s; use the tool 'calls' to list them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
 			}
 			return r, t, c, nil
 		}
@@ -396,7 +397,7 @@ func (q *query) showCall() (*answer, error) {
 		text := r.partOf(t, c, part)
 		from := min(q.numberArg("offset", 0), len(text))
 		to := min(from+q.numberArg("bytes", 1000), len(text))
-		// An escaped byte takes up to six bytes. The loop keeps the row below its limit.
+		// An escaped byte takes up to six bytes, so the loop shortens the quote until the row is below its limit.
 		quoted := quoteText(text[from:to])
 		for len(quoted) > maxRow-200 {
 			to = from + (to-from)*(maxRow-200)/len(quoted)
@@ -412,7 +413,7 @@ func (q *query) showCall() (*answer, error) {
 	return a, nil
 }
 
-// partOf returns the text of a part: the complete text if it is available.
+// partOf returns the text of a part. For a result, it returns the complete text if that is available.
 func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) string {
 	switch {
 	case part == "request":
@@ -491,7 +492,7 @@ func (q *query) showEvidence() (*answer, error) {
 	a := &answer{title: fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), line)}
 	records := r.Records(line, q.numberArg("around", 0))
 	if len(records) == 0 {
-		return nil, fmt.Errorf("no response data was found at %s line %d\nuse a line that problems names as evidence", quoteName(baseName(r.Path)), line)
+		return nil, fmt.Errorf("no response data was found at %s line %d\nuse a line that the tool 'problems' names as evidence", quoteName(baseName(r.Path)), line)
 	}
 	for _, rec := range records {
 		a.add(fmt.Sprint(rec.Line), "line %d: %s", rec.Line, quoteStart(rec.Text, len(rec.Text), messageText))
@@ -511,5 +512,5 @@ func (q *query) explainCode() (*answer, error) {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("no code %s\nuse problems to list the codes in a run", quoteText(cutText(code, maxName)))
+	return nil, fmt.Errorf("no code %s\nuse the tool 'problems' to list the codes in a run", quoteText(cutText(code, maxName)))
 }

@@ -221,7 +221,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestClosedInput checks that a server that waits for news ends when its input is closed.
+// TestClosedInput checks that a server that waits for new problems ends when its input is closed.
 func TestClosedInput(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan error)

@@ -21,7 +21,7 @@ const instructions = "toolscope recorded the model traffic and tool runs of this
 type Server struct {
 	Library  Library
 	Version  string
-	Patience time.Duration // maximum time for which an answer waits until runs are read
+	Patience time.Duration // maximum time that an answer waits for runs to be read
 
 	summaries map[RunFile]string // summaries of runs, for the list of runs
 }
@@ -80,7 +80,7 @@ func (s *Server) Serve(from io.Reader, to io.Writer) error {
 	return nil
 }
 
-// readLines sends each line that is not blank to the channel lines. It shortens a line that is too long to maxLine+1
+// readLines sends each line that is not blank to the channel lines. It cuts a line that is too long to maxLine+1
 // bytes.
 func readLines(from io.Reader, lines chan<- []byte, stop <-chan struct{}) {
 	r := bufio.NewReaderSize(from, 64<<10)
@@ -199,8 +199,8 @@ func (s *Server) answerMessage(text []byte, ended <-chan struct{}) *reply {
 	return newFailure(m.ID, noMethod, "the server has no such method")
 }
 
-// plainValue returns a JSON value as text. Models sometimes write numbers and booleans as strings, so strings
-// are accepted as well as numbers and booleans.
+// plainValue returns a JSON value as text. It also accepts strings, because models sometimes write numbers and
+// booleans as strings.
 func plainValue(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {

@@ -33,7 +33,7 @@ type Run struct {
 	RunFile
 	View    *providers.View
 	Prices  *price.Table
-	Lines   func(event int) (first, last int)   // returns the lines of the file that have an event's frame; 0 if unknown
+	Lines   func(event int) (first, last int)   // returns the lines of the file that contain an event's frame; 0 if unknown
 	Records func(line, around int) []RecordLine // returns the data in the lines near a given line
 }
 
@@ -92,7 +92,7 @@ func allTools() []tool {
 		{"call", "Show one call with its state, times, tool runs, result and findings, or show one turn.", []param{{name: "ref", kind: "string", required: true, does: "RUN#TURN.CALL, RUN#TURN, or the id of a call"},
 			{name: "part", kind: "string", values: []string{"summary", "arguments", "result", "request", "bill"}, does: "the part to show"},
 			{name: "offset", kind: "integer", max: 1 << 30, does: "first byte of the part to show"}, {name: "bytes", kind: "integer", max: 3000, does: "how many bytes of the part to show"}}, (*query).showCall},
-		{"evidence", "Show the recorded data at a line that problems names as evidence.", []param{{name: "run", kind: "string", required: true, does: "id of a run"},
+		{"evidence", "Show the recorded data at a line that the tool 'problems' names as evidence.", []param{{name: "run", kind: "string", required: true, does: "id of a run"},
 			{name: "line", kind: "integer", required: true, max: 1 << 30, does: "line of the file"}, {name: "around", kind: "integer", max: 5, does: "how many lines to show before and after it"}}, (*query).showEvidence},
 		{"explain", "Explain what the code of a finding means.", []param{{name: "code", kind: "string", required: true, does: "code, e.g. ARGS_BROKEN"}}, (*query).explainCode},
 	}

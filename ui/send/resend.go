@@ -161,7 +161,7 @@ func (a *resendMode) selectHost(row int) {
 	}
 }
 
-// Click selects the host at the mouse, and reports whether it was already selected.
+// Click selects the host under the mouse, and reports whether it was already selected.
 func (a *resendMode) Click(x, y int) (again bool) {
 	row := a.RowAt(y)
 	if a.full || row < 0 || a.plan.side && x >= a.plan.listW {
@@ -258,11 +258,11 @@ func (a *resendMode) shownBody() modes.Body {
 	}
 }
 
-// bodyLayout divides the body of the screen.
+// bodyLayout divides the screen's body.
 type bodyLayout struct {
 	head  int // rows of titles across the full width
 	hosts int // rows of the list
-	body  int // rows of the request's body, including its caption; 0 if only the key tab shows the body
+	body  int // rows of the request's body, including its caption; 0 if the body is visible only after the tab key
 	notes int // rows of notes, including their caption if there is room
 	side  bool
 	listW int // width of the list and the notes, in cells
@@ -272,7 +272,7 @@ type bodyLayout struct {
 // sideBySide is the minimum width at which the body is next to the hosts.
 const sideBySide = 120
 
-// newBodyLayout divides a body of w × h cells for the given number of hosts.
+// newBodyLayout divides a screen body of w × h cells for the given number of hosts.
 func newBodyLayout(w, h, hosts int) bodyLayout {
 	p := bodyLayout{head: 2, listW: w, bodyW: w}
 	rest := max(h-p.head, 0)
@@ -295,7 +295,7 @@ func newBodyLayout(w, h, hosts int) bodyLayout {
 	return p
 }
 
-// Extend lays out the request for a body of w × h cells.
+// Extend lays out the request for a screen body of w × h cells.
 func (a *resendMode) Extend(_ *providers.View, w, h int) {
 	a.w, a.plan = w, newBodyLayout(w, h, len(a.places))
 	a.Fit(len(a.places), a.plan.head, a.plan.head+a.plan.hosts)

@@ -55,7 +55,7 @@ func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.C
 	case m.Send == nil:
 		return nowhere
 	case c == nil:
-		return display.Lit("select a call: a enters its result")
+		return display.Lit("select a call: press a to enter its result")
 	case c.RunByProvider:
 		return display.Lit("the provider runs this call itself")
 	case c.Discarded:
@@ -65,7 +65,7 @@ func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.C
 	case !t.Closed():
 		return display.Lit("not yet: the turn is still open")
 	case t.SentBack:
-		return m.Draw.Format("it was sent back %s", panes.FirstSentBack(v, t))
+		return m.Draw.Format("the turn was sent back %s", panes.FirstSentBack(v, t))
 	}
 	if _, err := host.Capture(v.Exchange(t.Exchange)); err != nil {
 		return m.Draw.Clean(err.Error())
@@ -95,7 +95,7 @@ func (r *resultMode) storeResult() {
 	all, missing := r.deps.Results.resultsOf(t)
 	if len(missing) > 0 {
 		r.host.Choose(missing[0])
-		r.host.Say(display.Format("%d of %s: a enters the next", len(all), screen.Plural(len(all)+len(missing), "result")))
+		r.host.Say(display.Format("%d of %s: press a for the next", len(all), screen.Plural(len(all)+len(missing), "result")))
 		return
 	}
 	next, why := newResendMode(r.host, r.deps, t, all)

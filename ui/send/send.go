@@ -73,7 +73,7 @@ func (r Results) resultsOf(t *stream.Turn) (all []host.Result, missing []stream.
 type draftKey struct {
 	host         *host.Host
 	address      string
-	trouble      string // reason why nothing can be sent to the host
+	trouble      string // reason why requests can't be sent to the host
 	policy       int
 	model        string
 	raw          bool
@@ -126,8 +126,8 @@ func (a *resendMode) prepareDraft() {
 	})
 }
 
-// currentDraft returns the draft that is shown and can be sent, or nil until it is ready. It accepts a draft
-// with a different layout.
+// currentDraft returns the draft that is shown and can be sent, or nil if no draft is ready. A draft with a different
+// layout counts as ready.
 func (a *resendMode) currentDraft() *draft {
 	if a.draft == nil {
 		return nil

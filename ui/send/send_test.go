@@ -34,7 +34,7 @@ func (d *desk) Close()                { d.top = nil }
 func (d *desk) Say(t display.Text)    { d.said = t.String() }
 func (d *desk) Do(work func() func()) { d.jobs = append(d.jobs, work) }
 
-// extend calls Extend as the program does, once per batch and once per key.
+// extend calls Extend as the program does: once for each key, and once for each batch of records.
 func (d *desk) extend() { d.top.Extend(d.View(), 100, 28) }
 
 // press passes keys to the open mode.
@@ -148,7 +148,7 @@ func TestLastResult(t *testing.T) {
 	d, m := newDesk("Hi.", 2)
 	d.open(t, TypeResult(m))
 	d.press(t, "tab", "enter")
-	if d.top != nil || d.chosen.Call != 2 || d.said != "1 of 2 results: a enters the next" {
+	if d.top != nil || d.chosen.Call != 2 || d.said != "1 of 2 results: press a for the next" {
 		t.Fatalf("%+v, said %q", d.chosen, d.said)
 	}
 	d.open(t, TypeResult(m))

@@ -142,8 +142,8 @@ func (h *writer) writeTimeline(t *Turn) {
 	h.raw(`</ol><p class="axis" aria-hidden="true"><span>0 s</span><span>`).text(screen.Time(end - begin).String()).raw("</span></p>\n")
 }
 
-// writeCallBar draws a call as a bar with three parts: from its announcement to the first byte, while bytes
-// arrived, and until its arguments were final.
+// writeCallBar draws a call as a bar with three parts: the time from its announcement to the first byte, the time in
+// which bytes arrived, and the time until its arguments were final.
 func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	at := func(d time.Duration) int { return int(timelineWidth * (d - begin) / (end - begin)) }
 	h.raw(`<svg aria-hidden="true" viewBox="0 0 1000 20" preserveAspectRatio="none">`)
@@ -164,7 +164,7 @@ func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	h.raw("</svg>")
 }
 
-// momentsOf lists the times in a call's bar in words.
+// momentsOf describes the times in a call's bar.
 func momentsOf(c *stream.Call, begin time.Duration) string {
 	moment := func(word string, d time.Duration) string {
 		if d < begin {
