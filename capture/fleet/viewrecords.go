@@ -97,7 +97,7 @@ func (v *View) runKey(o subjectParts) string {
 }
 
 // noteGap records that bytes are missing. It reports whether they were lost. Bytes missing at the start of a capture
-// are no loss if the capture is older than the view. Losses before the requested time are not counted.
+// don't count as lost if the capture is older than the view. Losses before the requested time are not counted.
 func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
 	lost = f.next > 0 || v.beganInView(msg, meta)
 	why := "never arrived: the hub deleted them or never received them"

@@ -84,7 +84,7 @@ var (
 	callOpen = &stream.Diagnosis{
 		Code: "ACP_OPEN", Severity: stream.Info, By: stream.Client,
 		Meaning: "The prompt or the connection ended, but the agent showed no end of the call. The editor may show the call as running.",
-		Advice:  "Check whether the tool still runs. Report the problem to the developers of the agent if the prompt ended normally.",
+		Advice:  "Check whether the tool is still running. Report the problem to the developers of the agent if the prompt ended normally.",
 	}
 	ranRejected = &stream.Diagnosis{
 		Code: "ACP_RAN_REJECTED", Severity: stream.Info, By: stream.Client,

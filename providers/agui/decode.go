@@ -263,7 +263,7 @@ func (d *decoder) endChunks() {
 func (d *decoder) reportResult(t *protocol.Turn) {
 	c := d.knownCall(d.ev.callID)
 	if c == nil {
-		t.Find(protocol.OrphanResult, "a result is for a call in an earlier response")
+		t.Find(protocol.OrphanResult, "a result belongs to a call in an earlier response")
 		return
 	}
 	c.Turn().AddResult(c.ID, "", false)

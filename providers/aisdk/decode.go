@@ -269,7 +269,7 @@ func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 func (d *decoder) requestApproval() {
 	k := d.knownCall()
 	if k == nil {
-		d.reportOrphan("an approval request is for a call in an earlier response")
+		d.reportOrphan("an approval request belongs to a call in an earlier response")
 		return
 	}
 	d.approvals[d.chunk.approvalID.Text()] = k
@@ -279,7 +279,7 @@ func (d *decoder) requestApproval() {
 func (d *decoder) readApproval() {
 	k := d.approvals[d.chunk.approvalID.Text()]
 	if k == nil {
-		d.reportOrphan("an approval is for a call in an earlier response")
+		d.reportOrphan("an approval belongs to a call in an earlier response")
 		return
 	}
 	of, message := callApproved, stream.Messagef("the call was approved")
@@ -300,7 +300,7 @@ func (d *decoder) reportResult(kind string) {
 	}
 	k := d.knownCall()
 	if k == nil {
-		d.reportOrphan("a result is for a call in an earlier response")
+		d.reportOrphan("a result belongs to a call in an earlier response")
 		return
 	}
 	k.Turn().AddResult(k.ID, "", kind != "tool-output-available")

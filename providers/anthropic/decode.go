@@ -269,7 +269,7 @@ func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, 
 func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	b, begun := d.blocks[slot]
 	if kinds := deltaKinds[string(d.ev.delta.kind.Word())]; begun && kinds != nil && !slices.Contains(kinds, b.kind) && deltaBlocks[b.kind] {
-		t.Once(stream.ProtocolViolation, "%s in block %d, which is %s: Claude Code stops here",
+		t.Once(stream.ProtocolViolation, "%s arrived in block %d, whose type is %s: Claude Code stops here",
 			stream.OwnFact(d.ev.delta.kind.Text()), slot, stream.OwnFact(b.kind))
 	}
 	switch delta := &d.ev.delta; string(delta.kind.Word()) {

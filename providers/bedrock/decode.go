@@ -155,7 +155,7 @@ func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	if delta.input.IsPresent() {
 		appendArguments(t.Call(slot), delta.input)
 	} else if c != nil && !c.Sealed && (delta.text.HasText() || delta.thinking.HasText()) {
-		c.Once(stream.ProtocolViolation, "text in block %d, which is toolUse: strict clients stop here", slot)
+		c.Once(stream.ProtocolViolation, "text arrived in block %d, whose kind is toolUse: strict clients stop here", slot)
 	}
 	t.AppendText(delta.text)
 	appendReasoning(t, slot, delta.thinking, delta.signature, delta.redacted)

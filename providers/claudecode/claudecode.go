@@ -102,6 +102,6 @@ var (
 	usagePartial = &stream.Diagnosis{
 		Code: "USAGE_PARTIAL", Severity: stream.Info, By: stream.Client,
 		Meaning: "Claude Code reports the usage as it was at the start of each message, so the output token counts are too low.",
-		Advice:  "Use the token total in the line with the type result.",
+		Advice:  `Use the token total in the line of type "result".`,
 	}
 )

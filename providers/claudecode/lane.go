@@ -38,7 +38,7 @@ func newAgent(d *decoder, parent string) *agent {
 // reset prepares the agent for another request.
 func (l *agent) reset() { l.decoder, l.unstreamed = l.of.inner(l.out), false }
 
-// editEvent adds what is known about the agent to an event of the inner decoder. It also records calls and errors.
+// editEvent adds the agent's data to an event of the inner decoder. It also records calls and errors.
 func (l *agent) editEvent(e stream.Event) stream.Event {
 	switch e.Kind {
 	case stream.TurnOpen:

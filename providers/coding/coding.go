@@ -199,5 +199,5 @@ func (b *sizeBudget) exceededError() error {
 	if b.maxOutput() == maxBody {
 		return fmt.Errorf("%w: more than %d MiB", ErrExpands, maxBody>>20)
 	}
-	return fmt.Errorf("%w: more than %d MiB and %d times its sent size", ErrExpands, freeBody>>20, maxRatio)
+	return fmt.Errorf("%w: more than %d MiB and %d times its size as sent", ErrExpands, freeBody>>20, maxRatio)
 }

@@ -66,7 +66,7 @@ func (d *document) correctFault(b *requestrules.Breach, at requestrules.Spot) *c
 	case "content-empty":
 		return d.dropEmpty(at)
 	case "reasoning-alone":
-		return d.dropPart(at, stream.Messagef("leave out the reasoning item %s, which nothing follows", p.Item))
+		return d.dropPart(at, stream.Messagef("leave out the reasoning item %s, because nothing follows it", p.Item))
 	case "thinking-unsigned":
 		if d.isOpenStep(at.Message) {
 			return nil
@@ -456,7 +456,7 @@ func (d *document) correctOrder(at requestrules.Spot) *correction {
 
 // dropEmpty removes empty text or an empty message. Text that can't be removed is replaced with a placeholder.
 func (d *document) dropEmpty(at requestrules.Spot) *correction {
-	if c := d.dropPart(at, stream.Messagef("leave out an empty text")); c != nil {
+	if c := d.dropPart(at, stream.Messagef("leave out empty text")); c != nil {
 		return c
 	}
 	place := d.placeOf(at.Message, max(0, at.Part))
@@ -467,7 +467,7 @@ func (d *document) dropEmpty(at requestrules.Spot) *correction {
 	if !ok {
 		return nil
 	}
-	return newCorrection(stream.Messagef("replace an empty text with %s", stream.Own(emptyText)), edit{f.value, json.AppendQuoted(nil, []byte(emptyText))})
+	return newCorrection(stream.Messagef("replace empty text with %s", stream.Own(emptyText)), edit{f.value, json.AppendQuoted(nil, []byte(emptyText))})
 }
 
 // isOpenStep reports whether no message from the user, except results, follows a message. The reasoning in such a

@@ -162,7 +162,7 @@ func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *corr
 		}
 		edits = append(edits, e)
 	}
-	c := newCorrection(stream.Messagef("give the second call with the id %s the id %s", nameOf(call), fresh), edits...)
+	c := newCorrection(stream.Messagef("give the second call with the id %s the new id %s", nameOf(call), fresh), edits...)
 	c.fresh = fresh
 	return c
 }
@@ -170,7 +170,7 @@ func (d *document) separateCall(at requestrules.Spot, call *protocol.Part) *corr
 // dropItemID removes the id of an item if an earlier item has the same id. A reasoning item needs an id, so the whole
 // item is removed. The result is nil if neither is possible.
 func (d *document) dropItemID(at requestrules.Spot, p *protocol.Part) *correction {
-	words := stream.Messagef("leave out the second item id %s", stream.Clip([]byte(p.Item), 0, 80))
+	words := stream.Messagef("remove the repeated item id %s", stream.Clip([]byte(p.Item), 0, 80))
 	place := d.placeOf(at.Message, at.Part)
 	if p.Kind == protocol.ReasoningPart || !place.isKnown() {
 		return d.dropPart(at, words)
@@ -324,7 +324,7 @@ func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction 
 	place := d.placeOf(at.Message, at.Part)
 	text := bytes.TrimRight(p.Text, " \t\r\n")
 	if len(text) == 0 {
-		return d.dropPart(at, stream.Messagef("leave out a blank text"))
+		return d.dropPart(at, stream.Messagef("leave out blank text"))
 	}
 	if !place.isKnown() {
 		place = d.places[at.Message].message
@@ -364,5 +364,5 @@ func (d *document) dropCacheMarks() *correction {
 		return nil
 	}
 	n := min(len(edits), max(1, total-requestrules.MaxCacheMarks))
-	return newCorrection(stream.Messagef("remove cache marks of the messages: the first %d", n), edits[:n]...)
+	return newCorrection(stream.Messagef("remove cache marks from the messages: the first %d", n), edits[:n]...)
 }

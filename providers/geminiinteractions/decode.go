@@ -225,7 +225,7 @@ func (d *decoder) readCompleteDelta(st *step, slot int32, kind string) {
 func (d *decoder) stopStep(slot int32) {
 	st := d.steps[slot]
 	if st == nil {
-		d.turn.Find(stream.ProtocolViolation, "step.stop for step %d, which is not open", slot)
+		d.turn.Find(stream.ProtocolViolation, "step.stop arrived for step %d, which is not open", slot)
 		return
 	}
 	delete(d.steps, slot)

@@ -17,7 +17,7 @@ type decoder struct {
 
 	first time.Time // the first time stamp in a line
 	lines int       // number of lines of the open turn
-	last  []byte    // the line that ended the latest turn that had several lines
+	last  []byte    // the last line of the latest turn that had several lines
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, line: newLine()} }
@@ -30,7 +30,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		return err
 	}
 	if !d.turn.IsOpen() && len(d.last) > 0 && bytes.Equal(f.Data, d.last) {
-		d.Heartbeat() // the last line came twice
+		d.Heartbeat() // the last line is a repetition
 		return nil
 	}
 	d.readTimestamp(l.created)
@@ -53,8 +53,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close ends the stream. A turn without "done":true is cut off.
 func (d *decoder) Close() { d.turn.Cut(`the lines ended without "done":true`) }
 
-// readTimestamp sets the time of the frame to the time from the creation of the first line to the creation of
-// this line.
+// readTimestamp sets the frame's time to the time between the creation of the first line and that of this line.
 func (d *decoder) readTimestamp(created json.Value) {
 	var made time.Time
 	if made.UnmarshalText(created.OrDefault(nil)) != nil {
@@ -66,7 +65,7 @@ func (d *decoder) readTimestamp(created json.Value) {
 	d.Stamp(max(0, made.Sub(d.first)))
 }
 
-// countLine counts the lines of a turn. If a turn had several lines, it keeps the line that ended the turn.
+// countLine counts the lines of a turn. If a turn had several lines, countLine keeps its last line.
 func (d *decoder) countLine(line []byte) {
 	switch d.lines++; {
 	case d.turn.IsOpen():
@@ -97,7 +96,7 @@ func (d *decoder) readContent(t *protocol.Turn) {
 	}
 }
 
-// reportCall reports a call. The line contains the complete call.
+// reportCall reports a call, which is always complete in its line.
 func reportCall(t *protocol.Turn, w *protocol.FunctionCall) {
 	c := t.NextCall(stream.CallInfo{ID: w.ID.Text(), Name: w.Name.Text(), Kind: "function"})
 	if c.ID == "" {

@@ -3,8 +3,8 @@
 //
 // Calls are complete in message.tool_calls. Their arguments are an object, whose exact bytes are kept. A line
 // opens its calls and makes them final. The slot of a call is its position among the calls in the response,
-// because old versions send neither id nor index. Calls have no finish reason of their own: the reason is
-// "stop". A line with a string "error" ends the response.
+// because old versions send neither id nor index. The finish reason of a response with calls is
+// also "stop". A line with a string in "error" ends the response.
 //
 // Wire facts are from Ollama's sources and docs/api.md (api/types.go, server/routes.go).
 package ollama
@@ -69,7 +69,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	case path != "" && err.IsString():
 		return protocol.SniffScore{Points: protocol.Strong, Why: "an error on path " + path}
 	case path != "":
-		// The path is weak evidence if the frame has another form, because web frameworks use the same path.
+		// The path is weak evidence if the frame doesn't look like Ollama's, because web frameworks use the same
+		// path.
 		points := protocol.Weak
 		if len(e.Data) == 0 {
 			points = protocol.Likely
@@ -81,14 +82,14 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishCodes are the values of done_reason. load and unload are for requests that only load a model into
+// finishCodes are the values of done_reason. The values load and unload are for requests that only load a model into
 // memory or unload it.
 var finishCodes = protocol.FinishCodes{
 	"stop": stream.FinishDone, "load": stream.FinishDone, "unload": stream.FinishDone,
 	"length": stream.FinishCut,
 }
 
-// line is one line or a complete body, as sent.
+// line is one line or a complete body, as it was sent.
 type line struct {
 	shape *json.Shape
 
@@ -96,7 +97,7 @@ type line struct {
 	promptCount, cachedCount, outCount    json.Value
 
 	message           json.Value // field of /api/chat
-	content, response json.Value // content is in /api/chat, response in /api/generate
+	content, response json.Value // /api/chat has content, and /api/generate has response
 	thinking, calls   json.Value // fields of both endpoints, in the message or at the top level
 }
 
@@ -121,7 +122,7 @@ func newLine() *line {
 	return l
 }
 
-// writeRequest writes a request for Ollama's chat. The last line of the response contains the token counts.
+// writeRequest writes a request to Ollama's chat endpoint. The last line of the response contains the token counts.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').Member("model", r.Model).Flag("stream", true)
@@ -133,7 +134,7 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	return "/api/chat", w.Close('}').Text
 }
 
-// wireMarks are the marks of Ollama.
+// wireMarks describes Ollama's protocol to code that doesn't decode it.
 var wireMarks = marks.Protocol{
 	Asides: []string{"/api/embed", "/api/show", "/api/pull"},
 	Rules:  []marks.Rule{{Is: marks.Chunk, When: "model created_at done", Ends: "done:t", Last: true}},

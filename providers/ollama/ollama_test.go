@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestNow checks the time stamps of lines. The first line with a time stamp is the start.
+// TestNow checks the time stamps of lines. Times are measured from the first line with a time stamp.
 func TestNow(t *testing.T) {
 	out := protocol.NewOut(func(stream.Event) {})
 	d := Protocol().New(out)

@@ -5,10 +5,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how Ollama's /api/chat accepts history. Arguments are an object. Ollama keeps the order of
-// its keys and reads its numbers as float64 (ToolCallFunctionArguments in api/types.go). The model's template
-// combines the parts of the history, so only arguments that are not an object are refused. The refusal of
-// arguments is from neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
+// target describes how Ollama's /api/chat accepts history. Arguments are an object. Ollama keeps the order of its
+// keys and reads its numbers as float64 (ToolCallFunctionArguments in api/types.go). Because the model's template
+// combines the parts of the history, Ollama refuses only arguments that are not an object. This refusal is documented
+// in neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
 var target = protocol.Target{
 	Name: "ollama", Title: "Ollama", Protocol: "ollama",
 	Form:          protocol.ObjectForm,
@@ -27,8 +27,8 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 	return protocol.WriteMessages(messages, encodeResult, encodeMessage)
 }
 
-// encodeMessage writes one message. Each kind of part has a field of its own, so the order of text and other
-// parts is lost.
+// encodeMessage writes one message. Each kind of part has its own field, so the order of text and other parts is
+// lost.
 func encodeMessage(m *protocol.Message, parts []protocol.Part) []byte {
 	var text, thinking []byte
 	var images, calls json.Writer

@@ -7,7 +7,7 @@ import (
 	"toolscope/providers/protocol/historytest"
 )
 
-// histories are requests of clients, with the messages that are read from them.
+// histories are requests from clients, with the messages that are read from each.
 var histories = []struct{ what, request, want string }{
 	{"thinking, calls and results", `{"model":"m","messages":[
 		{"role":"system","content":"Be brief."},
@@ -56,7 +56,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestCalls checks that calls are numbered, and that unchanged content keeps its place if a part is changed.
+// TestCalls checks that calls are numbered, and that unchanged content keeps its place when another part is changed.
 func TestCalls(t *testing.T) {
 	messages, err := decodeHistory([]byte(`{"messages":[{"role":"assistant","x":1,"content":"Hm.","tool_calls":[{"function":{"name":"f","arguments":{}}},{"function":{"name":"g","arguments":{}}}],"thinking":"Asked."}]}`))
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// speaker writes the lines of a stream. Each call is complete in one line, and has no id.
+// speaker writes the lines of a stream. Each call is contained in a single line and has no id.
 var speaker = protocol.Speaker{Lines: true, Whole: true, WriteStep: writeStep, Body: writeBody, ErrorBody: writeError}
 
 func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {

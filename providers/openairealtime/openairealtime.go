@@ -1,8 +1,8 @@
 // Package openairealtime decodes the server events of OpenAI's Realtime API.
 //
 // Wire facts are from OpenAI's published API description and SDKs. The events about responses are events of
-// the Responses protocol, whose decoder reads them. There are a few differences. Each event has an event_id. A
-// response ends with response.done and its status. The details of the usage have other names. Speech has a
+// the Responses protocol, whose decoder reads them. They differ in a few points: each event has an event_id, a
+// response ends with response.done and its status, the details of the usage have other names, and speech has a
 // transcript.
 package openairealtime
 
@@ -62,11 +62,11 @@ var responseCancelled = &stream.Diagnosis{
 	Advice:  "Don't run calls that were not complete before the response was cancelled.",
 }
 
-// cancelReasons maps the reasons why a response was cancelled to words for a message.
+// cancelReasons maps the reasons why a response was cancelled to texts for messages.
 var cancelReasons = map[string]string{"turn_detected": "the user spoke", "client_cancelled": "the client cancelled it"}
 
-// withoutItem removes the item's id from an event about a call, because clients of this protocol send only the
-// call's id.
+// withoutItem removes the item's id from an event about a call, because clients of this protocol send only the call's
+// id.
 func withoutItem(e stream.Event) stream.Event {
 	if e.Kind == stream.CallOpen || e.Kind == stream.CallMeta {
 		info := stream.PayloadOf[stream.CallInfo](e)
@@ -110,7 +110,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
-// readItem reads the result of a call, in an item that the client added.
+// readItem reads the result of a call from an item that the client added.
 func (d *decoder) readItem(item json.Value) {
 	id := item.Get("id").Text()
 	if t := d.Last(); t != nil && item.Get("type").Is("function_call_output") && !d.items[id] {

@@ -11,7 +11,7 @@ import (
 	scan "toolscope/stream/json"
 )
 
-// An Outcome is a library's result for a stream: an error, a list of usable calls, or any result with a named
+// An Outcome is a library's result for a stream: an error, a list of usable calls, or any result that does a named
 // harm.
 type Outcome struct {
 	Error bool
@@ -19,7 +19,7 @@ type Outcome struct {
 	Calls []Call
 }
 
-// A Call is a usable call. Value is a JSON text.
+// A Call is a usable call. Value is JSON text.
 type Call struct {
 	Name  string
 	Value []byte
@@ -49,7 +49,7 @@ func (o *Outcome) UnmarshalJSON(text []byte) error {
 	for _, pair := range pairs {
 		var c Call
 		if len(pair) != 2 || json.Unmarshal(pair[0], &c.Name) != nil {
-			return fmt.Errorf("%s: a call is a list of a name and a value", text)
+			return fmt.Errorf("%s: a call must be a list with a name and a value", text)
 		}
 		c.Value = pair[1]
 		o.Calls = append(o.Calls, c)
@@ -73,7 +73,7 @@ func (o *Outcome) String() string {
 	return `{"calls":[` + strings.Join(calls, ",") + `]}`
 }
 
-// isSame reports whether two outcomes are the same for a reader that takes the last of several equal keys.
+// isSame reports whether two outcomes are the same to a reader that uses the last of several equal keys.
 func (o *Outcome) isSame(other *Outcome) bool {
 	return o.Error == other.Error && slices.EqualFunc(o.Calls, other.Calls, func(a, b Call) bool {
 		return a.Name == b.Name && scan.SameIn(scan.Parsed, a.Value, b.Value)
@@ -90,7 +90,7 @@ type Answer struct {
 // failedFinish is the finish reason that marks the response as failed.
 const failedFinish = "failed"
 
-// An AnswerCall is a call in an answer. Arguments is the text that the library kept, or a value. Input is the
+// An AnswerCall is a call in an answer. Arguments is the text that the library kept, or a JSON value. Input is the
 // parsed value, if the library has one. OK is false if the library itself marks the call as invalid.
 type AnswerCall struct {
 	Name      string          `json:"name"`
@@ -99,7 +99,7 @@ type AnswerCall struct {
 	OK        *bool           `json:"ok"`
 }
 
-// ReadAnswer reads an adapter's line, and returns the id of its question.
+// ReadAnswer reads a line that an adapter printed. It returns the answer and the id of the question that it answers.
 func ReadAnswer(line []byte) (id string, a *Answer, err error) {
 	var form struct {
 		ID *string `json:"id"`
@@ -109,15 +109,14 @@ func ReadAnswer(line []byte) (id string, a *Answer, err error) {
 	case err != nil:
 		return "", nil, err
 	case form.ID == nil:
-		return "", nil, errors.New("the field id is missing")
+		return "", nil, errors.New(`the field "id" is missing`)
 	case form.Calls == nil && form.Error == nil:
-		return "", nil, errors.New("the field calls is missing, and the field error too")
+		return "", nil, errors.New(`the fields "calls" and "error" are both missing`)
 	}
 	return *form.ID, &form.Answer, nil
 }
 
-// argsText returns the arguments as text. The result ok is false if the library kept no text, or also has a
-// parsed value.
+// argsText returns the arguments as text. If the library kept no text, or also has a parsed value, ok is false.
 func (c *AnswerCall) argsText() (text []byte, ok bool) {
 	var s string
 	if len(c.Input) > 0 || json.Unmarshal(c.Arguments, &s) != nil || scan.IsNull(c.Arguments) {
@@ -126,7 +125,7 @@ func (c *AnswerCall) argsText() (text []byte, ok bool) {
 	return []byte(s), true
 }
 
-// usableValue returns the value that a program would use. The result ok is false if there is none.
+// usableValue returns the value that a program would use. If there is none, ok is false.
 func (c *AnswerCall) usableValue() (value []byte, ok bool) {
 	value = c.Input
 	if text, isText := c.argsText(); isText {
@@ -137,7 +136,7 @@ func (c *AnswerCall) usableValue() (value []byte, ok bool) {
 	return value, scan.Valid(value) && (c.OK == nil || *c.OK)
 }
 
-// Outcome returns the outcome of the answer. It has only the usable calls.
+// Outcome returns the outcome of the answer, which contains only the usable calls.
 func (a *Answer) Outcome() *Outcome {
 	o := &Outcome{Error: a.Error != nil}
 	if o.Error || a.Finish == failedFinish {
@@ -178,11 +177,11 @@ func (a *Answer) String() string {
 	return strings.Join(calls, ", ")
 }
 
-// A Verdict is the set of a case that an answer is in.
+// A Verdict says which of a case's sets an answer is in.
 type Verdict int
 
-// The verdicts, in the order of their severity. None means that the answer is in no set, so a person must judge
-// the answer.
+// These are the verdicts, from best to worst. None means that the answer is in none of the sets, so a person must
+// judge it.
 const (
 	Must Verdict = iota
 	May
@@ -224,14 +223,14 @@ func findHarm(name string) func(*Case, *Answer, *Outcome) bool {
 	return nil
 }
 
-// anyText returns a test for a harm. The test is true if is returns true for the arguments of any call.
+// anyText returns a test for a harm. The test finds the harm if is returns true for the arguments of any call.
 func anyText(is func(text string) bool) func(*Case, *Answer, *Outcome) bool {
 	return func(_ *Case, a *Answer, _ *Outcome) bool {
 		return slices.ContainsFunc(a.Calls, func(c AnswerCall) bool { text, ok := c.argsText(); return ok && is(string(text)) })
 	}
 }
 
-// anyName returns a test for a harm. The test is true if is returns true for the name of any call.
+// anyName returns a test for a harm. The test finds the harm if is returns true for the name of any call.
 func anyName(is func(name string) bool) func(*Case, *Answer, *Outcome) bool {
 	return func(_ *Case, a *Answer, _ *Outcome) bool {
 		return slices.ContainsFunc(a.Calls, func(c AnswerCall) bool { return is(c.Name) })
@@ -268,8 +267,8 @@ func (c *Case) matchIn(set []Outcome, a *Answer, got *Outcome) *Outcome {
 	return nil
 }
 
-// JudgeAnswer returns the verdict on an answer, with its outcome. If the verdict is Wrong, why is the forbidden
-// outcome that the answer matches.
+// JudgeAnswer returns the verdict on an answer, and the answer's outcome. If the verdict is Wrong, why is the
+// forbidden outcome that the answer matches.
 func (c *Case) JudgeAnswer(a *Answer) (v Verdict, got *Outcome, why string) {
 	got = a.Outcome()
 	if o := c.matchIn(c.MustNot, a, got); o != nil {
@@ -288,18 +287,19 @@ func (c *Case) JudgeAnswer(a *Answer) (v Verdict, got *Outcome, why string) {
 type Result struct {
 	Case    *Case
 	Verdict Verdict
-	Why     string // the forbidden outcome that the answer matches, or another reason for Wrong
+	Why     string // the forbidden outcome that an answer matches, or another reason for Wrong
 	Answers []ChunkedAnswer
 }
 
-// A ChunkedAnswer is the answer to a case with one chunking. Answer is nil if there is none.
+// A ChunkedAnswer is the answer to a case whose stream was sent with one of the Chunkings. Answer is nil if there is
+// no answer.
 type ChunkedAnswer struct {
 	Chunking string
 	Answer   *Answer
 }
 
-// SetVerdict sets the verdict: the worst verdict on an answer, or Wrong if the outcome depends on the chunking
-// or an answer is missing.
+// SetVerdict sets the verdict of the result. It is the worst verdict on an answer, or Wrong if the outcome depends on
+// the chunking or an answer is missing.
 func (r *Result) SetVerdict() {
 	var first *Outcome
 	for _, x := range r.Answers {
@@ -314,7 +314,7 @@ func (r *Result) SetVerdict() {
 		if first == nil {
 			first = got
 		} else if !first.isSame(got) {
-			r.Verdict, r.Why = Wrong, "another outcome with the chunking "+x.Chunking
+			r.Verdict, r.Why = Wrong, "a different outcome with the chunking "+x.Chunking
 			return
 		}
 	}

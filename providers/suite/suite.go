@@ -1,6 +1,6 @@
 // Package suite tests libraries that turn a stream into tool calls. A [Case] is a stream with the outcomes that a
 // library must, may and must not produce. [Case.JudgeAnswer] compares a library's [Answer] with them. The package does
-// no I/O: package cli asks the libraries.
+// no I/O: package cli runs the libraries.
 //
 // A call is usable if a program would run it without a further check: its arguments are one JSON text, and
 // neither the call nor the response is marked as failed. Only usable calls count, so a library may pass on
@@ -25,7 +25,7 @@ var files embed.FS
 // Files returns the files of the suite: suite.json, and for each case a JSON file and its stream.
 func Files() fs.FS { return files }
 
-// A Case is a stream and its outcomes.
+// A Case is a stream and the outcomes that are required, allowed or forbidden for it.
 type Case struct {
 	ID       string    `json:"id"` // PROTOCOL/NAME; it never changes
 	Protocol string    `json:"protocol"`
@@ -40,21 +40,21 @@ type Case struct {
 	Body     []byte    `json:"-"`
 }
 
-// Tag names. The stream of a case with OffSpec breaks the rules of its protocol.
+// These are the names of tags. The stream of a case with OffSpec breaks the rules of its protocol.
 const (
 	OffSpec = "off-spec"
 	Cut     = "cut"
 	Rare    = "rare"
 )
 
-// Practice is the source of a case without a document.
+// Practice is the source of a case that no document supports.
 const Practice = "practice"
 
 // Info is the content of suite.json.
 type Info struct {
-	Suite   int             `json:"suite"` // version of the form
+	Suite   int             `json:"suite"` // version of the file format
 	Version string          `json:"version"`
-	Tools   json.RawMessage `json:"tools"` // the tools that the calls in the streams use
+	Tools   json.RawMessage `json:"tools"` // the tools that are called in the streams
 }
 
 // LoadCases returns all cases, sorted by ID.
@@ -87,12 +87,12 @@ func LoadCases() (info Info, all []*Case, err error) {
 	return info, all, err
 }
 
-// HasTag reports whether the case has a tag.
+// HasTag reports whether the case has a given tag.
 func (c *Case) HasTag(tag string) bool { return slices.Contains(c.Tags, tag) }
 
-// SelectCases returns the cases that match a pattern of only, and no pattern of not. A pattern is a protocol, a
-// tag, or an ID in which * stands for any text without a slash. Without a pattern in only, all cases match. A
-// pattern that matches no case is an error.
+// SelectCases returns the cases that match a pattern in only and no pattern in not. A pattern is a protocol, a tag,
+// or an ID in which * stands for any text without a slash. If only is empty, all cases match it. A pattern that
+// matches no case is an error.
 func SelectCases(all []*Case, only, not []string) (chosen []*Case, err error) {
 	for _, pattern := range slices.Concat(only, not) {
 		if !slices.ContainsFunc(all, func(c *Case) bool { return c.matchesPattern(pattern) }) {
@@ -116,9 +116,9 @@ func (c *Case) matchesPattern(pattern string) bool {
 // maxByteStream is the maximum size of a stream that is sent byte by byte.
 const maxByteStream = 16 << 10
 
-// Chunkings returns the ways to divide the stream into chunks: the whole stream at once, one event in each chunk,
-// a chunk boundary in the middle of each event, and one byte in each chunk. Streams larger than maxByteStream
-// are not divided into bytes.
+// Chunkings returns the ways to divide the stream into chunks: the whole stream at once, one event in each chunk, a
+// chunk boundary in the middle of each event, and one byte in each chunk. A stream larger than maxByteStream is not
+// divided into single bytes.
 func (c *Case) Chunkings() []string {
 	all := []string{"whole", "events", "half", "byte"}
 	if len(c.Body) > maxByteStream {
@@ -127,7 +127,7 @@ func (c *Case) Chunkings() []string {
 	return all
 }
 
-// Chunks divides the stream by one of the Chunkings.
+// Chunks divides the stream in one of the ways that Chunkings returns.
 func (c *Case) Chunks(chunking string) (chunks [][]byte) {
 	if chunking == "whole" {
 		return [][]byte{c.Body}

@@ -22,7 +22,7 @@ func loadCases(t *testing.T) []*Case {
 	return all
 }
 
-// TestCases checks the form of every case, and that each file belongs to a case.
+// TestCases checks the form of every case, and that every file belongs to a case.
 func TestCases(t *testing.T) {
 	used := map[string]bool{"cases/LICENSE": true}
 	for _, c := range loadCases(t) {
@@ -66,7 +66,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// checkSets checks that each permitted outcome gets the verdict of its set.
+// checkSets checks that each outcome in a set gets the verdict of that set.
 func (c *Case) checkSets(t *testing.T) {
 	for want, set := range map[Verdict][]Outcome{Must: c.Must, May: c.May} {
 		for _, o := range set {
@@ -85,7 +85,7 @@ func (c *Case) checkSets(t *testing.T) {
 	}
 }
 
-// answerOf returns an answer with an outcome.
+// answerOf returns an answer with the given outcome.
 func answerOf(o *Outcome) *Answer {
 	a := &Answer{Calls: []AnswerCall{}}
 	if o.Error {
@@ -97,7 +97,7 @@ func answerOf(o *Outcome) *Answer {
 	return a
 }
 
-// readAnswer reads an answer without the id.
+// readAnswer reads an answer that is written without its id.
 func readAnswer(t *testing.T, text string) *Answer {
 	t.Helper()
 	_, a, err := ReadAnswer([]byte(`{"id":"x",` + text + `}`))
@@ -130,7 +130,7 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// TestHarms checks each harm, and answers that almost have it.
+// TestHarms checks an answer with each harm, and answers that only resemble it.
 func TestHarms(t *testing.T) {
 	for _, test := range []struct {
 		harm, answer string
@@ -177,7 +177,7 @@ func TestVerdicts(t *testing.T) {
 		{[]string{one, same}, Must, ""},
 		{[]string{none, none}, May, ""},
 		{[]string{failed, failed}, Wrong, `{"error":true}`},
-		{[]string{one, none}, Wrong, "another outcome with the chunking half"},
+		{[]string{one, none}, Wrong, "a different outcome with the chunking half"},
 		{[]string{`"calls":[{"name":"x","input":1}]`}, None, ""},
 		{[]string{one, ""}, Wrong, "no answer with the chunking half"},
 	} {
@@ -195,7 +195,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// TestBadForms checks that wrong outcomes and answers are refused.
+// TestBadForms checks that invalid outcomes and answers are refused.
 func TestBadForms(t *testing.T) {
 	for _, text := range []string{`{}`, `{"calls":"anything"}`, `{"calls":[["note"]]}`, `{"calls":[[1,{}]]}`, `{"error":true,"calls":"any"}`} {
 		if json.Unmarshal([]byte(text), new(Outcome)) == nil {

@@ -11,13 +11,13 @@ type Call struct {
 	Form    string // name of the form in machine output
 	Title   string // title of the form for people
 	Tool    string
-	Offset  int    // offset of the first byte in the text
+	Offset  int    // offset of the call's first byte in the text
 	Opening string // the text with which the call begins
 }
 
 // Tools are the tools that a request declares.
 type Tools struct {
-	Known bool // the request is known
+	Known bool // whether the request is known
 	Has   func(name string) bool
 }
 
@@ -26,8 +26,8 @@ const (
 	maxCandidates = 48       // maximum number of openings that are tried
 )
 
-// Find returns the call at the end of a text. The second result is false if there is none. The parameter
-// otherCalls reports whether the response has calls of its own. If so, a form without markup is not a call.
+// Find returns the call at the end of a text. If there is none, the second result is false. The parameter otherCalls
+// says whether the response also has real calls. If so, a form without markup doesn't count as a call.
 func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 	end := len(bytes.TrimRight(text, " \t\r\n"))
 	if end == 0 || !mayEndCall(text[:end]) {
@@ -73,8 +73,8 @@ func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 	return Call{}, false
 }
 
-// mayEndCall reports whether text has an ending that a call written in text can have: > } ] ) or a backquote,
-// or *** End Patch.
+// mayEndCall reports whether text ends in a way in which a call can end: with > } ] ) or a backquote, or with *** End
+// Patch.
 func mayEndCall(text []byte) bool {
 	return strings.IndexByte(">}])`", text[len(text)-1]) >= 0 || bytes.HasSuffix(text, []byte("*** End Patch"))
 }
@@ -94,7 +94,7 @@ func clipOpening(text []byte) string {
 
 const maxOpening = 48
 
-// nameStart returns the start of the name that ends before the offset at.
+// nameStart returns the start of the name that ends at the offset at.
 func nameStart(text []byte, at int) int {
 	start := at
 	for start > 0 && at-start < maxName && isNameByte(text[start-1]) {
@@ -103,8 +103,8 @@ func nameStart(text []byte, at int) int {
 	return start
 }
 
-// readToEnd reads the form that begins at start and opens at the offset at, and the text after it. It returns
-// the tool of the first call. The result ok reports whether only calls and closing markup follow.
+// readToEnd reads the form that begins at start and opens at the offset at, and the text after it. It returns the
+// tool of the first call. If anything but calls and closing markup follows, ok is false.
 func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	for {
 		c := cursor{text: text, at: at + len(open.text), opened: open.text, before: plainName(string(text[start:at])), by: &openers}
@@ -125,8 +125,8 @@ func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	}
 }
 
-// openingAt returns the opening of the form that begins at the given offset. The result opens is the offset of
-// the opening, which may follow a name. The result ok is false if no form with markup begins there.
+// openingAt returns the opening of the form that begins at the given offset. The opening is at the offset opens,
+// because it may follow a name. If no form with markup begins there, ok is false.
 func openingAt(text []byte, at int) (start, opens int, open opener, ok bool) {
 	for _, open := range openers[text[at]] {
 		if !open.form.bare && !open.form.named && bytes.HasPrefix(text[at:], []byte(open.text)) {
@@ -147,8 +147,7 @@ func openingAt(text []byte, at int) (start, opens int, open opener, ok bool) {
 	return 0, 0, opener{}, false
 }
 
-// closersLen returns the length of the white space, separators, closing tags and tokens at the beginning of
-// text.
+// closersLen returns the length of white space, separators, closing tags and tokens at the beginning of text.
 func closersLen(text []byte) int {
 	c := cursor{text: text}
 	for {
@@ -165,7 +164,7 @@ func closersLen(text []byte) int {
 	}
 }
 
-// isCloser reports whether a tag is a closing tag, or a token that begins no form.
+// isCloser reports whether a tag is a closing tag, or a token with which no form begins.
 func isCloser(tag string) bool {
 	for _, open := range openers['<'] {
 		if strings.HasPrefix(open.text, tag) {
@@ -184,8 +183,7 @@ func isCloser(tag string) bool {
 // strayWords are words that models write before a call.
 var strayWords = []string{"court", "call", "count", "assistant", "function"}
 
-// wordsBefore returns the text on the same line before a form, without the tags and tokens directly before
-// the form.
+// wordsBefore returns the text before a form on the same line, without tags and tokens directly before the form.
 func wordsBefore(text []byte, at int) string {
 	line := text[max(0, at-maxTail):at]
 	before := strings.TrimRight(string(line[bytes.LastIndexByte(line, '\n')+1:]), " \t")
@@ -198,13 +196,13 @@ func wordsBefore(text []byte, at int) string {
 	}
 }
 
-// isQuoted reports whether a form after the given text is in backticks or directly after a quotation mark.
+// isQuoted reports whether a form that follows the given text is in backticks or directly after a quotation mark.
 func isQuoted(before string) bool {
 	return strings.Count(before, "`")%2 == 1 || strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'")
 }
 
-// endsSentence reports whether the text before a call is empty, ends as a sentence does, or is one of
-// strayWords, which models write by mistake.
+// endsSentence reports whether the text before a call is empty, ends like a sentence, or is one of strayWords, which
+// models write by mistake.
 func endsSentence(before string) bool {
 	return before == "" || slices.Contains(strayWords, before) || strings.HasSuffix(before, "…") ||
 		strings.IndexByte(".!?:)]}", before[len(before)-1]) >= 0

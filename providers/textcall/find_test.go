@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// calls are texts that end with a call of get_time, each with its form.
+// calls are texts that end with a call of get_time, each with the name of its form.
 var calls = []struct{ form, text string }{
 	{"hermes", `<tool_call>{"name":"get_time","arguments":{"zone":"CET"}}</tool_call>`},
 	{"hermes", "<tool_call>\n{\"name\": \"get_time\", \"arguments\": {}}\n</tool_call>\n<tool_call>\n{\"name\": \"b\", \"arguments\": {}}\n</tool_call>"},
@@ -51,7 +51,7 @@ var calls = []struct{ form, text string }{
 	{"cohere", `<|START_ACTION|>[{"tool_call_id":"0","tool_name":"get_time","parameters":{"zone":"CET"}}]<|END_ACTION|>`},
 }
 
-// offered are texts that are calls only if the tool is declared.
+// offered are texts that count as calls only if the tool is declared.
 var offered = []struct{ form, text string }{
 	{"bracket", `[Tool call: get_time]`},
 	{"bracket", "[Tool call: get_time]\n{\"zone\":\"CET\"}"},
@@ -117,7 +117,7 @@ func found(text string, tools func() Tools, besides bool) bool {
 	return ok
 }
 
-// TestQuoted checks that a quoted form is not a call: the text continues after the form, or marks it as a
+// TestQuoted checks that a quoted form is not a call. The text continues after the form, or marks the form as a
 // quotation.
 func TestQuoted(t *testing.T) {
 	for _, c := range slices.Concat(calls, offered) {
@@ -132,7 +132,7 @@ func TestQuoted(t *testing.T) {
 			"call = re.compile(r'" + c.text + "')",
 		} {
 			if strings.HasPrefix(c.text, "court") || strings.HasPrefix(c.text, "```") && strings.Contains(text, "```\n```") {
-				continue // the quotation marks don't reach the form, or a block is inside a block
+				continue // the quotation marks don't directly precede the form, or a code block is inside another
 			}
 			for _, tools := range []func() Tools{unknown, declared("get_time")} {
 				if got, ok := Find([]byte(text), tools, false); ok {
@@ -152,7 +152,7 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// TestCut checks that a call that is cut off is not a complete call, unless only closing markup is missing.
+// TestCut checks that a call that is cut off is not found, unless only closing markup is missing.
 func TestCut(t *testing.T) {
 	for _, c := range calls {
 		for cut := range len(c.text) {
@@ -163,7 +163,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// TestCost checks that the time for a text full of openings grows only with the length of the text.
+// TestCost checks that the time for a text full of openings grows only in proportion to the length of the text.
 func TestCost(t *testing.T) {
 	for _, part := range []string{"<tool_call>{", "<", "[", "{\"name\":", "<|tool_call|>", "[TOOL_CALLS]", "a[ARGS]{", "\n[a(", "\n{"} {
 		text := strings.Repeat(part, 200_000) + ">"

@@ -9,15 +9,14 @@ type form struct {
 	name  string   // name in machine output
 	title string   // title for people
 	opens []string // the texts with which the form begins
-	named bool     // the name of the tool comes before the opening
-	bare  bool     // without markup: the form counts only for a declared tool, and only at the start of a line
-	offer bool     // the form counts only for a declared tool
+	named bool     // whether the name of the tool comes before the opening
+	bare  bool     // the form has no markup, so it counts only for a declared tool and at the start of a line
+	offer bool     // whether the form counts only for a declared tool
 	read  func(*cursor) string
 }
 
-// forms are the known forms. If one opening is the beginning of another, the longer one is listed first.
-// Sources: the chat templates of the models, the parsers of vLLM and SGLang, and reports of calls left in the
-// text.
+// forms are the known forms. If one opening is a prefix of another, the longer one is listed first. Sources: the chat
+// templates of the models, the parsers of vLLM and SGLang, and reports of calls left in the text.
 var forms = []form{
 	{name: "minimax", title: "MiniMax's markup", opens: []string{"<minimax:tool_call>"}, read: readWrapped},
 	{name: "seed", title: "Seed's markup", opens: []string{"<seed:tool_call>"}, read: readWrapped},

@@ -7,16 +7,16 @@ import (
 	"toolscope/stream/json"
 )
 
-// cursor reads a form. The readers return the name of the tool, or "" if the text doesn't have the form.
+// cursor reads a form. Its read methods return the name of the tool, or "" if the text doesn't have the form.
 type cursor struct {
 	text   []byte
 	at     int
-	opened string // the opening of the form
-	before string // the name of the tool: the name before the opening, or the name that a reader found
+	opened string // the opening with which the form began
+	before string // name of the tool, from before the opening or as found by a read method
 	by     *[256][]opener
 }
 
-// restOfText returns the text from the cursor on.
+// restOfText returns the text after the cursor.
 func (c *cursor) restOfText() []byte { return c.text[c.at:] }
 
 // skipText skips text if it comes next, and reports whether it did.
@@ -28,7 +28,7 @@ func (c *cursor) skipText(text string) bool {
 	return true
 }
 
-// skipAny skips the first of the texts that comes next, and reports whether one did.
+// skipAny skips the first of the given texts that comes next, and reports whether it skipped one.
 func (c *cursor) skipAny(texts ...string) bool {
 	for _, text := range texts {
 		if c.skipText(text) {
@@ -41,7 +41,7 @@ func (c *cursor) skipAny(texts ...string) bool {
 // skipSpace skips white space.
 func (c *cursor) skipSpace() { c.at += json.SpaceLen(c.restOfText()) }
 
-// skipPast skips everything up to and including text. It returns false if text doesn't follow.
+// skipPast skips everything up to and including text. If text doesn't follow, it returns false.
 func (c *cursor) skipPast(text string) bool {
 	n := bytes.Index(c.restOfText(), []byte(text))
 	if n < 0 {
@@ -67,7 +67,7 @@ func (c *cursor) readName() string {
 	return plainName(name)
 }
 
-// plainName returns a name without the namespace and the number that models add.
+// plainName returns a name without the namespace and the number that models may add.
 func plainName(name string) string {
 	name = strings.TrimPrefix(strings.TrimPrefix(name, "functions."), "default_api.")
 	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
@@ -76,7 +76,7 @@ func plainName(name string) string {
 	return name
 }
 
-// readObject reads the arguments of a tool whose name is known: one object.
+// readObject reads the arguments of a tool whose name is already known. They must be one object.
 func readObject(c *cursor) string {
 	c.skipSpace()
 	if !c.skipBraces() {
@@ -85,8 +85,8 @@ func readObject(c *cursor) string {
 	return c.before
 }
 
-// skipBraces skips an object: valid JSON, or else text with balanced braces. In text that is not JSON, braces
-// in strings also count. The result is false if no such object comes next.
+// skipBraces skips an object: valid JSON, or else text with balanced braces. In text that is not JSON, braces in
+// strings count as well. If no such object comes next, the result is false.
 func (c *cursor) skipBraces() bool {
 	p := c.restOfText()
 	if len(p) == 0 || p[0] != '{' {
@@ -110,8 +110,8 @@ func (c *cursor) skipBraces() bool {
 	return false
 }
 
-// skipParens skips balanced parentheses. Parentheses in Python strings don't count. The result is false if none
-// come next, or if they are not closed.
+// skipParens skips balanced parentheses. Parentheses in Python strings don't count. If none come next or they are not
+// closed, the result is false.
 func (c *cursor) skipParens() bool {
 	p, depth, quote := c.restOfText(), 0, byte(0)
 	for i := 0; i < len(p); i++ {
@@ -160,7 +160,7 @@ func readJSON(c *cursor) string {
 	return name
 }
 
-// nameIn returns the name of the tool in a call written as JSON. The result hasArgs reports whether the call has
+// nameIn returns the name of the tool in a call written as JSON. The result hasArgs says whether the call has
 // arguments.
 func nameIn(call json.Value) (name string, hasArgs bool) {
 	for _, wrapper := range [...]string{"function", "tool_call", "action"} {
@@ -181,7 +181,7 @@ func nameIn(call json.Value) (name string, hasArgs bool) {
 			continue
 		}
 		if args.Get("properties") != nil || args.Get("type").Is("object") {
-			return "", false // the declaration of a tool
+			return "", false // this is the declaration of a tool
 		}
 		hasArgs = true
 	}
@@ -275,7 +275,7 @@ func readArgKeys(c *cursor) string {
 	}
 }
 
-// readFunctionTag reads <function=NAME> with parameter elements or an object.
+// readFunctionTag reads <function=NAME>, followed by parameter elements or an object.
 func readFunctionTag(c *cursor) string {
 	name := strings.Trim(c.readName(), `"`)
 	if !c.skipAny(">") {
@@ -346,7 +346,7 @@ func readKimi(c *cursor) string {
 	return readObject(c)
 }
 
-// readHarmony reads a call of gpt-oss, with or without its tokens.
+// readHarmony reads a call by gpt-oss, with or without its special tokens.
 func readHarmony(c *cursor) string {
 	if !bytes.HasPrefix(c.restOfText(), []byte("functions.")) {
 		return ""
@@ -362,7 +362,7 @@ func readHarmony(c *cursor) string {
 	}
 }
 
-// readAfterToken reads a call after a token: JSON, a call as Gemma writes it, or a call in Python.
+// readAfterToken reads a call after a special token: JSON, a call as Gemma writes it, or a call in Python.
 func readAfterToken(c *cursor) string {
 	if name := readJSON(c); name != "" {
 		return name

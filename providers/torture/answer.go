@@ -13,20 +13,20 @@ import (
 	"toolscope/stream/json"
 )
 
-// AnswerKind is the kind of a response in a scene.
+// AnswerKind is the kind of response that a request gets in a scene.
 type AnswerKind uint8
 
 const (
 	Hard  AnswerKind = iota // the scene's response
 	Good                    // the complete call, after a broken response
-	Final                   // a text that ends the conversation
+	Final                   // text that ends the conversation
 )
 
-// FinalText is the text of the last response of a scene, and of responses to other requests.
+// FinalText is the text of the last response in a scene, and of responses to requests without the tools.
 const FinalText = "FINAL"
 
-// NewScript returns a response of a scene with the tools of a request. The seed, the scene's name and the
-// number of the response determine the ids.
+// NewScript returns a script for a response in a scene, with the tools of the request. The ids depend on the seed,
+// the scene's name and the number of the response.
 func (s *Scene) NewScript(kind AnswerKind, tools map[string]protocol.Tool, model string, seed, number int) *protocol.Script {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %d", s.Name, number)
@@ -61,18 +61,19 @@ func (s *Scene) NewScript(kind AnswerKind, tools map[string]protocol.Tool, model
 	return script
 }
 
-// A Write is the data of a single write, and the pause before it.
+// A Write is data that is written at once, and the pause before it.
 type Write struct {
-	Step  int // number of the step in the script
+	Step  int // index of the script's step that the data belongs to
 	Pause time.Duration
 	Data  []byte
 }
 
-// letterPause is the pause within a character that has several bytes. Without a pause, TCP joins small writes.
+// letterPause is the pause between the bytes of a character that has several. Without a pause, TCP joins small
+// writes.
 const letterPause = 15 * time.Millisecond
 
-// WriteForm returns the writes that send frames in a form. The parameter lines means that frames are JSON
-// lines, not server-sent events.
+// WriteForm returns the writes that send frames in the given form. If lines is true, frames are JSON lines instead of
+// server-sent events.
 func WriteForm(frames []protocol.SpokenFrame, form Form, lines bool) (writes []Write) {
 	for i, f := range frames {
 		text := frameText(f, form, lines, i)
@@ -114,9 +115,9 @@ func frameText(f protocol.SpokenFrame, form Form, lines bool, number int) []byte
 	return b.Bytes()
 }
 
-// FindTools returns the declared tools note and tick of a request, by these names, or nil if one is missing. A
-// declared tool matches a name if its own name is the same, or if its namespace and name together end with the
-// name and contain the word torture.
+// FindTools returns the declared tools that match the names note and tick, by these names. If either is missing, the
+// result is nil. A tool matches a name if it has that name. It also matches if its namespace and name, joined, end
+// with the name and contain the word torture.
 func FindTools(declared []protocol.Tool) map[string]protocol.Tool {
 	found := map[string]protocol.Tool{}
 	for _, name := range []string{"note", "tick"} {
@@ -133,8 +134,8 @@ func FindTools(declared []protocol.Tool) map[string]protocol.Tool {
 	return found
 }
 
-// ReadHistory returns the calls in a history, with their results, and the results without a call. A result
-// without an id belongs to the first call of its name without a result.
+// ReadHistory returns the calls in a history with their results, and any results without a call. A result without an
+// id belongs to the first call with its name that has no result yet.
 func ReadHistory(messages []protocol.Message) (sent []SentBack) {
 	for _, m := range messages {
 		for _, p := range m.Parts {
@@ -159,8 +160,8 @@ func ReadHistory(messages []protocol.Message) (sent []SentBack) {
 	return sent
 }
 
-// NextAnswer returns the kind of response that the next request gets. The parameter messages is the number of
-// messages in that request, and first is the number of messages in the first request.
+// NextAnswer returns the kind of response that the next request gets. That request has the number of messages given
+// by messages, and the first request had first.
 func (s *Scene) NextAnswer(f *Facts, history []SentBack, messages, first int) AnswerKind {
 	asked := len(f.Requests)
 	goods := 0
@@ -179,8 +180,8 @@ func (s *Scene) NextAnswer(f *Facts, history []SentBack, messages, first int) An
 	return Final
 }
 
-// SideText returns the text of the response to a request without the tools. If the request asks for JSON with a
-// schema, the text is an object with the required fields.
+// SideText returns the text of the response to a request without the tools. If such a request asks for JSON with a
+// schema, the text is an object with the schema's fields.
 func SideText(request []byte) string {
 	body := json.Value(request)
 	for _, path := range [][]string{

@@ -10,12 +10,12 @@ import (
 	"toolscope/stream/count"
 )
 
-// Facts describe the behaviour of a client in one scene. Times are since the start of the scene.
+// Facts describes the behaviour of a client in one scene. Times are measured from the start of the scene.
 type Facts struct {
-	Protocol string // protocol of the requests; "" if no request came
-	Seals    bool   // the protocol marks the end of each call
+	Protocol string // protocol of the requests; "" if there were none
+	Seals    bool   // whether the protocol marks the end of each call
 	Unfit    string // why the protocol can't express the scene; "" if it can
-	Missing  string // why evidence is missing; "" if it isn't
+	Missing  string // why evidence is missing; "" if none is missing
 
 	Requests []Request // requests with the tools, in order
 	Side     int       // number of other requests
@@ -23,17 +23,17 @@ type Facts struct {
 
 	Exit   int
 	Signal string        // signal that ended the client; "" for none
-	Ended  bool          // toolscope ended the client, because the client did nothing until the limit
+	Ended  bool          // whether toolscope ended the client because the client did nothing until the time limit
 	Took   time.Duration // time until the client ended
 }
 
-// A Request is a request with the tools, and the response that it got.
+// A Request is a request with the tools, together with the response that it got.
 type Request struct {
 	At       time.Duration
 	Answer   AnswerKind
 	Script   *protocol.Script
 	Finished []time.Duration // when the end of each call was sent; 0 for calls without an end
-	EndedAt  time.Duration   // when the response ended; 0 if it didn't
+	EndedAt  time.Duration   // when the response ended; 0 if it didn't end
 	History  []SentBack      // calls in the request's history
 }
 
@@ -41,7 +41,7 @@ type Request struct {
 type SentBack struct {
 	ID, Name, Args string
 	Results        []Result
-	Lone           bool // there is only a result, without the call
+	Lone           bool // whether there is only a result, without the call
 }
 
 // A Result is a result in the history of a request.
@@ -54,12 +54,12 @@ type Result struct {
 type Run struct {
 	Tool, Args string
 	At         time.Duration
-	Number     int // number of the run; its result contains it
+	Number     int // number of the run, which its result contains
 }
 
-// RunTimes returns the number of requests before a run, the time from the end of its call to the run, and the time
-// from the run to the end of the response. A time is negative if there was no such end, or if it came on the other
-// side of the run.
+// RunTimes returns the number of requests before a run, the time from the end of the run's call to the run, and the
+// time from the run to the end of the response. The first time is -1 if the call didn't end before the run. The
+// second time is negative if the response ended before the run or didn't end.
 func (f *Facts) RunTimes(r *Run) (request int, afterSeal, beforeEnd time.Duration) {
 	afterSeal, beforeEnd = -1, -1
 	for i := range f.Requests {
@@ -84,15 +84,15 @@ func (f *Facts) RunTimes(r *Run) (request int, afterSeal, beforeEnd time.Duratio
 	return request, afterSeal, beforeEnd
 }
 
-// ResultText is the result of a run.
+// ResultText returns the result of the run with the given number.
 func ResultText(number int) string { return fmt.Sprintf("noted %d", number) }
 
 // A Verdict is the judgement of a client's behaviour in a scene.
 type Verdict struct {
 	Kind    VerdictKind
-	Rule    string // rule that decided, e.g. must_not:run_twice; "" if none did
+	Rule    string // the rule that decided, e.g. must_not:run_twice, or ""
 	Words   string // what the client did
-	OffSpec bool   // the scene breaks the protocol's rules
+	OffSpec bool   // whether the scene breaks the protocol's rules
 }
 
 // VerdictKind is the kind of a Verdict.
@@ -108,7 +108,7 @@ const (
 // String returns the verdict as a word.
 func (k VerdictKind) String() string { return [...]string{"right", "wrong", "unknown", "unfit"}[k] }
 
-// Judge judges a run of a scene.
+// Judge judges a client's run of a scene.
 func Judge(s *Scene, f *Facts) Verdict {
 	j := judge{s, f}
 	v := Verdict{OffSpec: s.IsOffSpec(f.Protocol)}
@@ -139,7 +139,7 @@ func newWrong(rule, format string, args ...any) Verdict {
 	return Verdict{Kind: Wrong, Rule: rule, Words: fmt.Sprintf(format, args...)}
 }
 
-// allowedRuns returns how often the tool may run with the arguments of this run.
+// allowedRuns returns how often the tool may run with this run's arguments.
 func (j judge) allowedRuns(r *Run) (n int) {
 	for _, c := range slices.Concat(j.Calls, j.May) {
 		if c.Tool == r.Tool && sameArgs(c.Args, r.Args) {
@@ -149,8 +149,8 @@ func (j judge) allowedRuns(r *Run) (n int) {
 	return n
 }
 
-// finishedBefore reports whether a request before the run had a response with a finished call. The result early
-// is true if a call has the same arguments, but every such call ended only after the run.
+// finishedBefore reports whether a request before the run had a response with a finished call. If calls with the
+// run's arguments exist but all of them ended after the run, early is true.
 func (j judge) finishedBefore(r *Run) (finished, early bool) {
 	for i := range j.Requests {
 		q := &j.Requests[i]
@@ -205,15 +205,15 @@ func (j judge) hasCalls() bool {
 
 func (r *Run) callText() string { return r.Tool + " " + r.Args }
 
-// checkHang checks that toolscope didn't have to end the client.
+// checkHang checks that the client ended without being stopped by toolscope.
 func (j judge) checkHang() Verdict {
 	if !j.Ended {
 		return Verdict{}
 	}
-	return newWrong("must_not:hang", "HUNG: it did nothing more and didn't end")
+	return newWrong("must_not:hang", "HUNG: the client did nothing more and didn't end")
 }
 
-// checkMissing checks that each call that must run did run.
+// checkMissing checks that each call that must run has run.
 func (j judge) checkMissing() Verdict {
 	left := slices.Clone(j.Runs)
 	for i, c := range j.Calls {
@@ -233,8 +233,8 @@ func (j judge) checkMissing() Verdict {
 	return Verdict{}
 }
 
-// wasRefused reports whether the client sent back exactly one result for a call that it didn't run. The result
-// tells the model of the refusal.
+// wasRefused reports whether the client sent back exactly one result for a call that it didn't run. Such a result
+// tells the model that the call was refused.
 func (j judge) wasRefused(call int) bool {
 	last := j.lastHistory()
 	if last == nil {
@@ -244,7 +244,7 @@ func (j judge) wasRefused(call int) bool {
 	return sent != nil && len(sent.Results) == 1
 }
 
-// lastHistory returns the last request, other than the first, whose history has calls, or nil.
+// lastHistory returns the last request whose history contains calls, except the first request, or nil.
 func (j judge) lastHistory() *Request {
 	for i := len(j.Requests) - 1; i > 0; i-- {
 		if len(j.Requests[i].History) > 0 {
@@ -254,8 +254,8 @@ func (j judge) lastHistory() *Request {
 	return nil
 }
 
-// findSent returns a call of the scene in a history, or nil. It finds the call by its id, or by its position if
-// the history has no ids.
+// findSent returns one of the scene's calls in a history, or nil. It finds the call by its id, or by its position if
+// the call at that position has no id.
 func (j judge) findSent(q *Request, call int) *SentBack {
 	script := j.hardScript(q)
 	if script == nil {
@@ -276,8 +276,8 @@ func (j judge) findSent(q *Request, call int) *SentBack {
 	return nil
 }
 
-// hardScript returns the script whose calls are expected in the history of a request: the latest earlier script
-// with calls, or nil.
+// hardScript returns the script whose calls are expected in a request's history: the latest earlier script with
+// calls, or nil.
 func (j judge) hardScript(q *Request) (script *protocol.Script) {
 	for i := range j.Requests {
 		before := &j.Requests[i]
@@ -318,7 +318,7 @@ func (j judge) checkHistory() Verdict {
 		sent := j.findSent(last, i)
 		switch {
 		case sent == nil && len(j.Calls) == 0:
-			return Verdict{} // the response was left out
+			return Verdict{} // the client left the response out
 		case sent == nil:
 			return newWrong("must:result", "LOST the call and its result in the history")
 		case sent.Lone:
@@ -336,8 +336,8 @@ func (j judge) checkHistory() Verdict {
 	return Verdict{}
 }
 
-// checkRepaired checks that the history doesn't have an unfinished call with arguments that the model didn't
-// write, after a connection that broke.
+// checkRepaired checks that, after a broken connection, the history contains no unfinished call with arguments that
+// the model didn't write.
 func (j judge) checkRepaired() Verdict {
 	cut := slices.ContainsFunc(j.Steps, func(s protocol.Step) bool { return s.Kind == protocol.CutStep })
 	if !cut || len(j.Requests) == 0 || j.Requests[0].Script == nil {
@@ -355,7 +355,7 @@ func (j judge) checkRepaired() Verdict {
 	return Verdict{}
 }
 
-// resultNumbers returns the numbers of the runs that may belong to each call that must run.
+// resultNumbers returns, for each call that must run, the numbers of the runs that may belong to it.
 func (j judge) resultNumbers() [][]int {
 	all := make([][]int, len(j.Calls))
 	for i, c := range j.Calls {
@@ -368,8 +368,8 @@ func (j judge) resultNumbers() [][]int {
 	return all
 }
 
-// hasOwnResult reports whether a result belongs to one of the runs with these numbers. A result that names no run
-// counts, because a client may shorten results.
+// hasOwnResult reports whether a result belongs to one of the runs with the numbers in own. A result that contains no
+// run's number also counts, because a client may shorten results.
 func hasOwnResult(sent *SentBack, own []int, runs int) bool {
 	text := sent.Results[0].Text
 	for n := runs; n > 0; n-- {
@@ -383,7 +383,7 @@ func hasOwnResult(sent *SentBack, own []int, runs int) bool {
 // checkRequests checks how often and how soon the client sent requests.
 func (j judge) checkRequests() Verdict {
 	if j.Repeats && len(j.Requests) > maxRepeats {
-		return newWrong("must_not:loop", "ASKED %s with the same response", count.Of(len(j.Requests), "time"))
+		return newWrong("must_not:loop", "ASKED %s and always got the same response", count.Of(len(j.Requests), "time"))
 	}
 	if j.Status != 0 && len(j.Requests) > 1 {
 		if early := j.RetryAfter - (j.Requests[1].At - j.Requests[0].EndedAt); early > j.RetryAfter/10 {
@@ -393,7 +393,7 @@ func (j judge) checkRequests() Verdict {
 	return Verdict{}
 }
 
-// endWords says how the client ended, unless it succeeded.
+// endWords describes how the client ended, unless it succeeded.
 func (j judge) endWords() string {
 	switch {
 	case j.Ended:
@@ -406,7 +406,7 @@ func (j judge) endWords() string {
 	return ""
 }
 
-// rightWords says what a client did right.
+// rightWords describes what a client did right.
 func (j judge) rightWords() string {
 	words := "ran nothing"
 	if n := len(j.Runs); n > 0 {
@@ -414,7 +414,7 @@ func (j judge) rightWords() string {
 		for _, r := range j.Runs {
 			names = append(names, r.callText())
 		}
-		slices.Sort(names) // calls that run at the same time have no order
+		slices.Sort(names) // calls that run at the same time have no fixed order
 		words = "ran " + strings.Join(names, ", ")
 	}
 	if last := j.lastHistory(); last != nil {

@@ -22,7 +22,7 @@ func sceneNamed(t *testing.T, name string) *Scene {
 
 var testTools = map[string]protocol.Tool{"note": {Name: "note"}, "tick": {Name: "tick"}}
 
-// asked returns a request that got a response of the scene, whose calls ended at the given time.
+// asked returns a request that got the scene's response, whose calls ended at the given time.
 func asked(s *Scene, kind AnswerKind, number int, at time.Duration, history ...SentBack) Request {
 	script := s.NewScript(kind, testTools, "m", 1, number)
 	q := Request{At: at, Answer: kind, Script: script, EndedAt: at + 500, History: history}
@@ -36,7 +36,7 @@ func asked(s *Scene, kind AnswerKind, number int, at time.Duration, history ...S
 	return q
 }
 
-// sentCall returns the call of a scene in a history.
+// sentCall returns one of a scene's calls as it appears in a history.
 func sentCall(s *Scene, number, call int, args string, results ...Result) SentBack {
 	c := scriptCalls(s.NewScript(Hard, testTools, "m", 1, number))[call]
 	return SentBack{ID: c.ID, Name: "note", Args: args, Results: results}
@@ -177,7 +177,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestRunTimes checks the times of runs before and after the ends of their call and response.
+// TestRunTimes checks the times of runs before and after the ends of their call and of the response.
 func TestRunTimes(t *testing.T) {
 	plain, pair, cut := sceneNamed(t, "plain"), sceneNamed(t, "two-calls"), sceneNamed(t, "length-second-call")
 	for _, c := range []struct {
@@ -202,7 +202,7 @@ func TestRunTimes(t *testing.T) {
 	}
 }
 
-// TestScenes checks that each scene has its words, and a source for its rules.
+// TestScenes checks that each scene has its texts, and a source for its rules.
 func TestScenes(t *testing.T) {
 	seen := map[string]bool{}
 	for i := range Scenes() {
@@ -218,7 +218,7 @@ func TestScenes(t *testing.T) {
 	}
 }
 
-// TestFindTools checks which declared names are the tools.
+// TestFindTools checks which declared names match the tools.
 func TestFindTools(t *testing.T) {
 	for _, c := range []struct {
 		declared []protocol.Tool
@@ -236,7 +236,7 @@ func TestFindTools(t *testing.T) {
 	}
 }
 
-// TestSideText checks that a request for an object gets one.
+// TestSideText checks that a request for a JSON object gets one.
 func TestSideText(t *testing.T) {
 	for request, want := range map[string]string{
 		`{}`: FinalText,

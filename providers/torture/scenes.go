@@ -1,6 +1,6 @@
-// Package torture tests a client with short responses that are legal but rare, damaged, or against the rules of
-// their protocol. Scenes are the responses, in steps that don't depend on the protocol. Judge judges the
-// client's behaviour from the facts of a run. It never reads the client's output.
+// Package torture tests a client with short responses that are legal but rare, damaged, or against the rules of their
+// protocol. Scenes are such responses, in steps that don't depend on the protocol. Judge judges the client's
+// behaviour by the facts of a run. It never reads the client's output.
 package torture
 
 import (
@@ -12,10 +12,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// Version is the version of the scenes. Results of different versions are not comparable.
+// Version is the version of the scenes. Results from different versions are not comparable.
 const Version = 1
 
-// A Scene is a response to a client's first request with the tools, and the rules for the client.
+// A Scene is the response to a client's first request with the tools, and the rules for the client.
 type Scene struct {
 	Name  string
 	Sends string // what the response contains
@@ -23,33 +23,33 @@ type Scene struct {
 
 	Must, MayNot string   // the rules, in words
 	Why, Source  string   // the reason for the rules, and the page or standard that supports it
-	OffSpec      []string // protocols whose own rules the response breaks; "*" for all
+	OffSpec      []string // protocols whose rules the response breaks; "*" for all
 
-	Calls []Call // calls that must run, each once, and whose result must be sent back
-	May   []Call // calls that may run, each at most once
-	// WantError says that a call that didn't run needs a result under its id if it is sent back.
+	Calls []Call // calls that must each run once and whose results must be sent back
+	May   []Call // calls that may each run at most once
+	// WantError says that a call that didn't run must have a result under its id if the client sends it back.
 	WantError bool
 	// MayRefuse says that the client may also end without running the calls.
 	MayRefuse bool
-	Retried   bool // the response is broken, so the same request again gets the complete call
-	Repeats   bool // each request gets the response again, up to maxRepeats+2 times
-	Timed     bool // the verdict depends on times
+	Retried   bool // the response is broken, so a retried request gets the complete call
+	Repeats   bool // whether each request gets the same response, up to maxRepeats+2 times
+	Timed     bool // whether the verdict depends on times
 
-	Status     int           // HTTP status that is an error, before the complete call; 0 for none
-	RetryAfter time.Duration // in the header of that response
+	Status     int           // status of an HTTP error that precedes the complete call; 0 for none
+	RetryAfter time.Duration // value of the header Retry-After in the error response
 
 	Form Form
 }
 
 // A Form describes how frames are written.
 type Form struct {
-	Split     bool // each byte is a write, with pauses in characters that have several bytes
-	Noise     bool // comments, unknown fields and unknown events are added
+	Split     bool // whether each byte is written separately, with pauses inside characters that have several bytes
+	Noise     bool // whether comments, unknown fields and unknown events are added
 	ZeroIndex bool
 	RepeatID  bool
 }
 
-// A Call is a call of a tool: note or tick.
+// A Call is a call of one of the tools, note or tick.
 type Call struct{ Tool, Args string }
 
 const (
@@ -58,7 +58,7 @@ const (
 	many  = `{"text":"alpha é 日本 😀"}`
 	large = `{"text":"a","n":9007199254740993}`
 
-	maxRepeats = 8 // maximum number of requests before a client must notice that it repeats itself
+	maxRepeats = 8 // maximum number of requests before a client must notice that it is repeating itself
 )
 
 const (
@@ -89,7 +89,7 @@ func sayText(text string) protocol.Step             { return protocol.Step{Kind:
 func endWith(word string) protocol.Step             { return protocol.Step{Kind: protocol.EndStep, Text: word} }
 func bareStep(kind protocol.StepKind) protocol.Step { return protocol.Step{Kind: kind} }
 
-// wholeCall returns the steps of a complete call. A delta of its arguments has five bytes, or a few more to
+// wholeCall returns the steps of a complete call. Each delta of its arguments has five bytes, or a few more to
 // complete a character. The last delta may be shorter.
 func wholeCall(call int, tool, args string) []protocol.Step {
 	steps := []protocol.Step{beginCall(call, tool)}
@@ -118,7 +118,7 @@ func joinSteps(lists ...any) (steps []protocol.Step) {
 
 var tool = endWith(protocol.EndTool)
 
-// Scenes lists the scenes. The first one is the control: if the client fails it, the other scenes show nothing.
+// Scenes returns the scenes. The first one is the control: if the client fails it, the other scenes show nothing.
 var Scenes = sync.OnceValue(func() []Scene {
 	return []Scene{
 		{
@@ -208,7 +208,7 @@ var Scenes = sync.OnceValue(func() []Scene {
 			WantError: true, May: []Call{{"note", `["alpha"]`}}, Why: "the parameters must be the fields of an object", Source: anthropicTools,
 		},
 		{
-			Name: "wrong-type", Sends: "a number for a parameter that is a string", Steps: joinSteps(wholeCall(0, "note", `{"text":5}`), waitFor(100), tool),
+			Name: "wrong-type", Sends: "a number for a parameter that must be a string", Steps: joinSteps(wholeCall(0, "note", `{"text":5}`), waitFor(100), tool),
 			MayNot: "", WantError: true, May: []Call{{"note", `{"text":5}`}, {"note", `{"text":"5"}`}},
 			Why: "the client may refuse, pass on or convert the value", Source: practice,
 		},
@@ -259,17 +259,17 @@ var Scenes = sync.OnceValue(func() []Scene {
 		{
 			Name: "busy-once", Sends: "status 429 with Retry-After: 1, then a complete call", Status: 429, RetryAfter: time.Second, Timed: true,
 			Steps: joinSteps(wholeCall(0, "note", alpha), tool), Must: "wait, retry the request, and run the call once", MayNot: "give up, or retry sooner than the header allows",
-			Why: "the header shows when the provider accepts the next request", Source: rfc9110, Calls: []Call{{"note", alpha}},
+			Why: "the header says when the provider accepts the next request", Source: rfc9110, Calls: []Call{{"note", alpha}},
 		},
 		{
-			Name: "pings", Sends: "a connection that has only pings for 20 s, then breaks", Timed: true, Retried: true, May: []Call{{"note", alpha}},
+			Name: "pings", Sends: "a connection that sends only pings for 20 s, then breaks", Timed: true, Retried: true, May: []Call{{"note", alpha}},
 			Steps:  joinSteps(beginCall(0, "note"), addArgs(0, `{"text":"al`), protocol.Step{Kind: protocol.PingStep, Wait: time.Second}, waitFor(0), bareStep(protocol.CutStep)),
 			MayNot: "run the unfinished call, or keep running after the time limit", Why: "a client must not wait forever for a stream without progress", Source: practice,
 		},
 	}
 })
 
-// PingTime is the time for which a scene sends pings.
+// PingTime is how long a scene sends pings.
 const PingTime = 20 * time.Second
 
 // IsOffSpec reports whether the scene breaks the rules of a protocol.
@@ -282,10 +282,10 @@ func (s *Scene) IsOffSpec(dialect string) bool {
 	return false
 }
 
-// HasNoRule reports whether the scene has no rule, so that the client's behaviour is only shown.
+// HasNoRule reports whether the scene has no rule. In that case, the client's behaviour is only shown, not judged.
 func (s *Scene) HasNoRule() bool { return s.Must == "" && s.MayNot == "" }
 
-// WaitTime returns the time that the scene itself takes.
+// WaitTime returns how long the scene itself takes.
 func (s *Scene) WaitTime() (sum time.Duration) {
 	for _, step := range s.Steps {
 		switch step.Kind {
@@ -298,7 +298,7 @@ func (s *Scene) WaitTime() (sum time.Duration) {
 	return sum + s.RetryAfter
 }
 
-// sameArgs reports whether two arguments have the same value. Missing arguments are {}.
+// sameArgs reports whether two calls' arguments have the same value. Missing arguments count as {}.
 func sameArgs(a, b string) bool {
 	if strings.TrimSpace(a) == "" {
 		a = "{}"

@@ -2,7 +2,7 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readCline returns a reader for the messages of a task that Cline, Roo Code and Kilo Code keep for the next
+// readCline returns a reader for the messages of a task, as Cline, Roo Code and Kilo Code keep them for the next
 // request. The messages have Anthropic's form, whatever the provider.
 func readCline() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
@@ -21,8 +21,8 @@ func readCline() func(entry json.Value) *message {
 	}
 }
 
-// clineUsage returns Cline's counts under Anthropic's names, or nil if there are none. Cline's prompt count
-// includes cached tokens.
+// clineUsage returns Cline's counts under Anthropic's names, or nil if there are none. Cline's prompt count includes
+// cached tokens.
 func clineUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "prompt", "completion", "cached")
 	if f[0] == nil && f[1] == nil {
@@ -35,8 +35,8 @@ func clineUsage(tokens json.Value) json.Value {
 		newField("cache_read_input_tokens", f[2]))
 }
 
-// readClineScreen returns a reader for the entries of ui_messages.json. The entries contain the calls as
-// shown on the screen, without ids, and the cost of each request.
+// readClineScreen returns a reader for the entries of ui_messages.json. The entries contain the calls as shown on the
+// screen, without ids, and the cost of each request.
 func readClineScreen() func(entry json.Value) *message {
 	failed, begun := false, false
 	return func(entry json.Value) *message {
@@ -71,7 +71,7 @@ func readClineScreen() func(entry json.Value) *message {
 	}
 }
 
-// readClineRequest reads the token counts of a request, and the reason for its failure.
+// readClineRequest reads the token counts of a request and, if it failed, the reason.
 func (m *message) readClineRequest(about json.Value) {
 	f := valuesOf(about, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", "cancelReason", "streamingFailedMessage")
 	if f[0] != nil || f[1] != nil {
@@ -83,7 +83,7 @@ func (m *message) readClineRequest(about json.Value) {
 	}
 }
 
-// clinePart returns the part of a response that an entry shows, or nil if it shows none.
+// clinePart returns the part of a response that an entry shows, or nil if the entry shows none.
 func clinePart(kind string, text json.Value) json.Value {
 	switch {
 	case text == nil:

@@ -2,8 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readCopilot returns a reader for the events of GitHub Copilot CLI, which stores the messages of all
-// providers in its own format.
+// readCopilot returns a reader for the events of GitHub Copilot CLI, which stores messages from all providers in its
+// own format.
 func readCopilot() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "type", "data", "agentId")

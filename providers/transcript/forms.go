@@ -8,13 +8,13 @@ type form struct {
 	parts   string // the field of a message that contains the parts
 	model   string // the model's role
 
-	feed func(*session, *message) // makes the inner decoder read a part of the response
+	feed func(*session, *message) // makes the inner decoder read parts of the response
 	end  func(*session)           // ends the response
 	fail func(*session)           // reports the error of the response
 }
 
-// anthropicForm is the form of Anthropic Messages. Its events can represent the arguments that any agent
-// stores unchanged, both as objects and as text.
+// anthropicForm is the form of Anthropic Messages. Its events can represent any agent's stored arguments unchanged,
+// whether they are objects or text.
 var anthropicForm = form{"messages", "content", "assistant", feedAnthropic, endAnthropic, failAnthropic}
 
 func feedAnthropic(d *session, m *message) {
@@ -85,7 +85,7 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 		newField("is_error", isError))
 }
 
-// geminiForm is the form of Google's generateContent. Only the end of the bytes ends a response.
+// geminiForm is the form of Google's generateContent. A response ends only when its bytes do.
 var geminiForm = form{"contents", "parts", "model", feedGemini, func(*session) {}, failGemini}
 
 func feedGemini(d *session, m *message) {
@@ -111,7 +111,7 @@ func callPart(id, name, args json.Value) json.Value {
 		newField("args", args))))
 }
 
-// openAIForm is the form of Chat Completions. It is for messages that the inner decoder reads unchanged.
+// openAIForm is the form of Chat Completions. It is for messages that the inner decoder can read unchanged.
 var openAIForm = form{history: "messages", feed: feedOpenAI, end: func(*session) {}, fail: func(*session) {}}
 
 func feedOpenAI(d *session, m *message) {

@@ -2,12 +2,12 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readGeminiCLI returns a reader for the messages that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats.
-// Gemini CLI writes a message of the model again when more calls, or results of its calls, are added to it.
+// readGeminiCLI returns a reader for the messages that Gemini CLI keeps in ~/.gemini/tmp/<project>/chats. Gemini CLI
+// writes a message of the model again whenever it adds calls or results of calls to the message.
 func readGeminiCLI() func(entry json.Value) *message {
-	var open string            // id of the model's message
-	calls := map[string]bool{} // ids of the message's calls; true if the result of the call was added
-	hasUsage := false          // the message's usage was read
+	var open string            // id of the model's latest message
+	calls := map[string]bool{} // ids of the message's calls; the value is true if the result of the call was added
+	hasUsage := false          // whether the message's usage was read
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "id", "type", "content", "model", "tokens", "toolCalls", "thoughts", "sessionId")
 		m := &message{session: f[7]}
@@ -44,7 +44,7 @@ func readGeminiCLI() func(entry json.Value) *message {
 	}
 }
 
-// addCalls adds the calls in a list that are not in calls yet, and the results that were not added yet.
+// addCalls adds those calls in a list that are not in calls yet, and those results that were not added yet.
 func (m *message) addCalls(list json.Value, calls map[string]bool) {
 	for c := range list.Elements() {
 		f := valuesOf(c, "id", "name", "args", "result")
@@ -63,7 +63,7 @@ func (m *message) addCalls(list json.Value, calls map[string]bool) {
 	}
 }
 
-// geminiParts returns the parts of a content: a text, one part, or a list of texts and parts.
+// geminiParts returns the parts in a content field: a string, one part, or a list of strings and parts.
 func geminiParts(content json.Value) (parts []json.Value) {
 	switch content.Kind() {
 	case '"':
@@ -82,7 +82,7 @@ func geminiParts(content json.Value) (parts []json.Value) {
 	return parts
 }
 
-// geminiUsage returns Gemini CLI's counts under the provider's names.
+// geminiUsage returns Gemini CLI's token counts under the provider's names.
 func geminiUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "input", "output", "cached", "thoughts", "tool", "total")
 	return newObject(newField("promptTokenCount", f[0]), newField("candidatesTokenCount", f[1]),
@@ -90,8 +90,8 @@ func geminiUsage(tokens json.Value) json.Value {
 		newField("toolUsePromptTokenCount", f[4]), newField("totalTokenCount", f[5]))
 }
 
-// readQwenCode returns a reader for the entries that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats.
-// Messages are in Google's form, whatever the provider. Errors are in entries of type system.
+// readQwenCode returns a reader for the entries that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats. Messages are in
+// Google's form, whatever the provider. Errors are in entries of the type system.
 func readQwenCode() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "type", "message", "sessionId", "model", "usageMetadata", "systemPayload", "isSidechain", "agentId")

@@ -2,8 +2,7 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readResponseItem returns a reader for the items of OpenAI Responses, as a program sends them back or keeps
-// them.
+// readResponseItem returns a reader for the items of OpenAI Responses, as a program sends them back or stores them.
 func readResponseItem() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "type", "call_id", "name", "arguments", "output", "role", "content", "summary")
@@ -34,8 +33,8 @@ func readResponseItem() func(entry json.Value) *message {
 	}
 }
 
-// readZed returns a reader for the messages in a thread of Zed's agent. A message of the model contains the
-// results of its calls (zed-industries/zed, crates/agent/src/db.rs and thread.rs).
+// readZed returns a reader for the messages in a thread of Zed's agent. A message of the model contains the results
+// of its calls (zed-industries/zed, crates/agent/src/db.rs and thread.rs).
 func readZed() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		m := &message{}

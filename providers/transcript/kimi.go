@@ -2,8 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readDroid returns a reader for the entries of Factory droid, which stores the messages of all providers as
-// Anthropic's messages.
+// readDroid returns a reader for the entries of Factory droid, which stores messages from all providers in
+// Anthropic's form.
 func readDroid() func(entry json.Value) *message {
 	read := readMessage()
 	return func(entry json.Value) *message {

@@ -13,7 +13,7 @@ func readWholeMessage() func(entry json.Value) *message {
 	}
 }
 
-// readContent returns a reader for the contents of Google's protocol.
+// readContent returns a reader for messages in Google's protocol, which are called contents.
 func readContent() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "role", "parts", "content")
@@ -25,8 +25,8 @@ func readContent() func(entry json.Value) *message {
 	}
 }
 
-// readMessage returns a reader for messages as frameworks and agents write them: with content blocks of
-// several kinds, and with calls in a separate list.
+// readMessage returns a reader for messages as frameworks and agents write them: with content blocks of several
+// kinds, and with calls in a separate list.
 func readMessage() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		of := entry
@@ -139,8 +139,8 @@ func (m *message) readCrushCall(call json.Value) {
 	m.cut = m.cut || string(call.Get("finished")) == "false"
 }
 
-// readUIPart reads a call in a UIMessage, with its result if the part has one. An input that the SDK could
-// not parse is a text.
+// readUIPart reads a call in a UIMessage, with its result if the part has one. If the SDK could not parse the input,
+// the input is a string.
 func (m *message) readUIPart(part json.Value, kind string) {
 	f := valuesOf(part, "toolCallId", "toolName", "state", "input", "rawInput", "output", "errorText")
 	if f[1] == nil {
@@ -155,13 +155,13 @@ func (m *message) readUIPart(part json.Value, kind string) {
 	case "output-error", "output-denied":
 		m.results = append(m.results, resultBlock(f[0], orElse(f[6], quoteText("denied")), true))
 		if f[4] != nil && f[3] == nil {
-			m.rejected = map[int]string{len(m.parts): "the AI SDK could not read its arguments"}
+			m.rejected = map[int]string{len(m.parts): "the AI SDK could not parse the arguments"}
 		}
 	}
 	m.parts = append(m.parts, callBlock(f[0], f[1], orElse(f[3], f[4])))
 }
 
-// orElse returns a value, or another value if the first one is missing.
+// orElse returns v, or other if v is missing.
 func orElse(v, other json.Value) json.Value {
 	if v.IsPresent() {
 		return v

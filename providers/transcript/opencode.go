@@ -6,10 +6,10 @@ import (
 	"toolscope/stream/json"
 )
 
-// readOpencode returns a reader for the messages and parts of opencode: values in the output of opencode
-// export, lines in the output of opencode run --format json, or files of versions before the database. The
-// entry for a message of the model doesn't contain the parts. It contains the model and, after the parts, the
-// end of the response.
+// readOpencode returns a reader for opencode's messages and parts. They are values in the output of opencode export,
+// lines in the output of opencode run --format json, or files of versions that had no database. The entry for a
+// message of the model doesn't contain the parts. It contains the model and, once the parts are complete, the end of
+// the response.
 func readOpencode() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		f := valuesOf(entry, "info", "part", "parts", "role", "error", "sessionID", "modelID", "tokens", "finish")
@@ -51,11 +51,11 @@ func (m *message) readPart(part json.Value) {
 	case kind.Is("tool"):
 		state := valuesOf(f[4], "status", "input", "raw", "output", "error", "metadata")
 		interrupted := state[5].Get("interrupted").IsTrue() && state[1].EmptyObject()
-		if m.cut = state[0].Is("pending") || interrupted; m.cut { // the arguments that have arrived so far
+		if m.cut = state[0].Is("pending") || interrupted; m.cut { // the arguments received so far
 			state[1] = withText(state[2])
 		}
 		if name, args := invalidCall(f[2], state[1]); args != nil {
-			f[2], state[1], m.rejected = name, args, map[int]string{0: "opencode could not read its arguments"}
+			f[2], state[1], m.rejected = name, args, map[int]string{0: "opencode could not parse the arguments"}
 		}
 		m.parts = []json.Value{callBlock(f[3], f[2], state[1])}
 		if state[0].Is("completed") {
@@ -66,8 +66,8 @@ func (m *message) readPart(part json.Value) {
 	}
 }
 
-// invalidCall returns the name and the text of a call whose arguments opencode could not parse. opencode
-// records the tool "invalid" instead, with an error that quotes the text. For any other call, args is nil.
+// invalidCall returns the name and the arguments of a call whose arguments opencode could not parse. opencode records
+// the tool "invalid" instead, with an error that quotes the arguments. For any other call, args is nil.
 func invalidCall(tool, input json.Value) (name, args json.Value) {
 	if !tool.Is("invalid") || !input.Get("tool").HasText() {
 		return nil, nil
@@ -82,7 +82,7 @@ func invalidCall(tool, input json.Value) (name, args json.Value) {
 	return input.Get("tool"), quoteText(text)
 }
 
-// readError reads the reason why a message has no more parts.
+// readError reads the reason why a message ended early.
 func (m *message) readError(err json.Value) {
 	name := err.Get("name")
 	switch {
@@ -102,9 +102,8 @@ var opencodeFinishes = map[string]json.Value{
 	"content-filter": quoteText("refusal"),
 }
 
-// opencodeUsage returns opencode's counts under Anthropic's names, or nil if there are none. opencode's input
-// count excludes cached tokens. Reasoning is added to the output if the total shows that the output excludes
-// it.
+// opencodeUsage returns opencode's counts under Anthropic's names, or nil if there are none. opencode's input count
+// excludes cached tokens. Reasoning is added to the output if the total shows that the output excludes it.
 func opencodeUsage(tokens json.Value) json.Value {
 	f := valuesOf(tokens, "input", "output", "reasoning", "cache", "total")
 	if f[0] == nil && f[1] == nil {

@@ -2,8 +2,8 @@ package transcript
 
 import "toolscope/stream/json"
 
-// readPi returns a reader for the entries of pi, and of agents based on it. They store the messages of all
-// providers in pi's format.
+// readPi returns a reader for the entries of pi and of agents based on it, which store messages from all providers in
+// pi's format.
 func readPi() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
 		if entry.Get("type").Is("session") {

@@ -17,19 +17,19 @@ import (
 	"toolscope/stream/json"
 )
 
-// message is the content of an entry. Values are unchanged, or translated for the inner protocol.
+// message is the content of an entry. Its values are unchanged, or translated for the inner protocol.
 type message struct {
 	session json.Value // name of the conversation
 	agent   json.Value // id of the sub-agent, if the entry is from a sub-agent
-	byUser  bool       // the parts are not the model's
+	byUser  bool       // whether the parts are from someone other than the model
 	whole   json.Value // the unchanged message, if the inner protocol can read it
 	parts   []json.Value
 	results []json.Value // results of the model's calls, which the next request sends
 
-	model, id, usage, finish json.Value     // facts of a response
+	model, id, usage, finish json.Value     // facts about a response
 	failure, errType         json.Value     // the error that ended the response, and its type
-	cut                      bool           // the response was cut off
-	rejected                 map[int]string // reasons why the agent refused calls, by the number of the part
+	cut                      bool           // whether the response was cut off
+	rejected                 map[int]string // reasons why the agent refused calls, by the index of the part
 }
 
 // agent describes one format: an agent's session files, or messages in a known form.
@@ -37,7 +37,7 @@ type agent struct {
 	wrapper string // name of the format
 	title   string
 	form    *form                                  // form of the inner protocol
-	read    func() func(entry json.Value) *message // returns the reader of one exchange
+	read    func() func(entry json.Value) *message // returns a reader for one exchange
 }
 
 var agents = []agent{
@@ -65,7 +65,7 @@ var agents = []agent{
 	{"Zed thread", "Zed thread", &anthropicForm, readZed},
 }
 
-// Sessions returns the protocols of session files by the names of their formats. Their inner protocols are Anthropic
+// Sessions returns the protocols of session files, by the names of their formats. Their inner protocols are Anthropic
 // Messages, Google's generateContent, and Chat Completions.
 func Sessions(anthropic, gemini, chat protocol.Protocol) map[string]*protocol.Protocol {
 	all := map[string]*protocol.Protocol{}
@@ -98,7 +98,7 @@ type session struct {
 	form  *form
 	read  func(entry json.Value) *message
 
-	now   message // the facts of the response so far, without its parts
+	now   message // the facts about the response so far, without its parts
 	begun bool
 	parts int // number of parts so far
 }
@@ -120,7 +120,7 @@ func (d *session) Frame(f stream.Frame) error {
 	return nil
 }
 
-// addFacts adds the facts of a response that m contains.
+// addFacts adds the facts about a response that m contains.
 func (r *message) addFacts(m *message) {
 	if m.finish != nil {
 		r.finish = m.finish
@@ -131,7 +131,7 @@ func (r *message) addFacts(m *message) {
 	r.cut = r.cut || m.cut
 }
 
-// Close ends the response with its error or with its finish reason. A response that was cut off gets no end.
+// Close ends the response with its error or its finish reason. A response that was cut off without an error gets no end.
 func (d *session) Close() {
 	switch {
 	case d.now.failure != nil:
@@ -142,8 +142,8 @@ func (d *session) Close() {
 	d.inner.Close()
 }
 
-// feedFrame passes a frame that is not in the file to the inner decoder. This can't fail, because the frame
-// consists of JSON that was already read.
+// feedFrame passes a frame that is not in the file to the inner decoder. This can't fail, because the frame consists
+// of JSON that was already read.
 func (d *session) feedFrame(kind string, members ...json.Member) {
 	if kind != "" {
 		members = append(members, newField("type", quoteText(kind)))
@@ -184,7 +184,7 @@ func (a *agent) requestOf(entries []byte) []byte {
 			endResponse()
 			add("user", m.parts)
 		case len(m.parts) == 0 && m.model.IsPresent():
-			model = m.model // model of the response that follows
+			model = m.model // model of the response that will follow
 		}
 		if !m.byUser {
 			parts = append(parts, m.parts...)
@@ -205,8 +205,7 @@ func (a *agent) requestOf(entries []byte) []byte {
 		newField(a.form.history, newArray(messages...)))
 }
 
-// sameResult returns a function that reports whether a part is the result of the same call as result, in
-// Google's form.
+// sameResult returns a function that reports whether a part in Google's form is a result of the same call as result.
 func sameResult(result json.Value) func(part json.Value) bool {
 	id := result.Get("functionResponse").Get("id").Text()
 	return func(part json.Value) bool { return id != "" && part.Get("functionResponse").Get("id").Is(id) }
@@ -226,7 +225,7 @@ func eachValue(text []byte) iter.Seq[json.Value] {
 	}
 }
 
-// withText returns v if it is a string that is not empty, and nil otherwise.
+// withText returns v if it is a non-empty string, and nil otherwise.
 func withText(v json.Value) json.Value {
 	if !v.HasText() {
 		return nil

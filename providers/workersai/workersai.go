@@ -39,8 +39,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 func hasResponse(v json.Value) bool { return v.Get("response") != nil }
 
-// hasCalls reports whether the first call in a chunk has its name and arguments at the top level, as in
-// Workers AI.
+// hasCalls reports whether the first call in a chunk has its name and arguments at the top level, as Workers AI
+// writes them.
 func hasCalls(data json.Value) bool {
 	for c := range data.Get("tool_calls").Elements() {
 		return c.Get("name").IsString() && c.Get("arguments").IsPresent()
@@ -100,5 +100,5 @@ func (d *decoder) readChunk(data json.Value) {
 	}
 }
 
-// Close cuts off a stream without [DONE].
+// Close cuts off a stream that has no [DONE].
 func (d *decoder) Close() { d.turn.Cut("the stream ended without [DONE]") }
