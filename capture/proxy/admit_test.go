@@ -14,7 +14,8 @@ import (
 
 const chunkedBody = "2\r\nhi\r\n0\r\n\r\n"
 
-// admissions are requests in their exact form. ADDR is the proxy's address, and PORT its port.
+// admissions are requests, byte for byte as they are sent. ADDR stands for the proxy's address, and PORT for its
+// port.
 var admissions = []struct {
 	name    string
 	request string
@@ -80,7 +81,7 @@ func (d *desk) checkAdmitted(admitted bool, says string) {
 	if d.dials.Load() != 0 || s.Requests != 0 {
 		d.t.Errorf("refused: %d dials, %+v, %s", d.dials.Load(), s, describe(d.records(1)))
 	}
-	if says != "" { // net/http itself refuses some requests
+	if says != "" { // some requests are refused by net/http itself
 		recs := d.ended(1)
 		last := recs[len(recs)-1]
 		if head := headOf(recs, capture.Response); head.By != capture.Toolscope || last.By != capture.Toolscope || !strings.HasPrefix(last.Why, capture.Refused) || !strings.Contains(last.Why, says) {
@@ -92,8 +93,8 @@ func (d *desk) checkAdmitted(admitted bool, says string) {
 	}
 }
 
-// TestLengthsOfSeveralRequests checks that a Content-Length of one request doesn't count for the next request
-// on the same connection.
+// TestLengthsOfSeveralRequests checks that the Content-Length of one request doesn't count for the next request on
+// the same connection.
 func TestLengthsOfSeveralRequests(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
 	d := stand(t, up, nil)
@@ -220,7 +221,7 @@ func TestToken(t *testing.T) {
 			t.Errorf("%s %q: %s %q", test.path, test.header, resp.Status, body)
 		}
 	}
-	for exchange := range 5 { // including the refused ones
+	for exchange := range 5 { // including refused requests
 		head := headOf(d.ended(exchange+1), capture.Request).Head
 		if text := fmt.Sprint(head); strings.Contains(text, "s3cret") || strings.Contains(text, "wrong") {
 			t.Errorf("the token is recorded: %s", text)

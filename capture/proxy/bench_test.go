@@ -18,10 +18,9 @@ import (
 	"toolscope/capture/record"
 )
 
-// BenchmarkLatency measures the latency that the proxy adds. It compares with the same upstream without the
-// proxy, alternately in one run. It measures the time to the first byte, the time to each of 1,000 events of
-// one stream, one millisecond apart, and the time to each of 100 events on 200 parallel streams, 50
-// milliseconds apart.
+// BenchmarkLatency measures the latency that the proxy adds. It alternates between requests with the proxy and
+// requests without it, to the same upstream. It measures the time to the first byte, to each of 1,000 events that one
+// stream sends 1 ms apart, and to each of 100 events that 200 parallel streams send 50 ms apart.
 func BenchmarkLatency(b *testing.B) {
 	epoch := time.Now()
 	up := serve(b, func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +30,7 @@ func BenchmarkLatency(b *testing.B) {
 		fmt.Sscanf(r.URL.Path, "/%d/%d", &events, &every)
 		for i := range events {
 			wait := time.Duration(every) * time.Millisecond
-			if i == 0 { // the streams are not in step
+			if i == 0 { // start the streams at different times
 				wait = time.Duration(rand.Int64N(int64(4*wait + 1)))
 			}
 			time.Sleep(wait)
@@ -138,7 +137,7 @@ func eventLatencies(b *testing.B, client *http.Client, to string, streams int, e
 	return all
 }
 
-// BenchmarkCancel measures how long the upstream continues for a client that has left.
+// BenchmarkCancel measures how long the upstream continues after a client has left.
 func BenchmarkCancel(b *testing.B) {
 	cancelled := make(chan time.Time)
 	up := serve(b, func(w http.ResponseWriter, r *http.Request) {
@@ -163,7 +162,7 @@ func BenchmarkCancel(b *testing.B) {
 	b.ReportMetric(micros(percentile(took, 99)), "µs-p99")
 }
 
-// BenchmarkThroughput copies 16 MiB through the proxy.
+// BenchmarkThroughput measures copying 16 MiB through the proxy.
 func BenchmarkThroughput(b *testing.B) {
 	body := bytes.Repeat([]byte("x"), 16<<20)
 	up := serve(b, func(w http.ResponseWriter, r *http.Request) { w.Write(body) })

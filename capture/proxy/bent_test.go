@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/fault"
 )
 
-// bending starts a proxy in front of the upstream. The proxy injects the faults that words describe.
+// bending starts a proxy in front of the upstream. The proxy injects the faults that are named by words.
 func bending(t *testing.T, upstream string, words ...string) *desk {
 	t.Helper()
 	faults, err := fault.ParseFaults(words...)
@@ -42,7 +42,7 @@ const (
 )
 
 // TestBentAtOnce checks that the client gets each event, with its fault, as soon as the event has arrived. The
-// records contain the provider's bytes in the provider's chunks, and a note that the client got other bytes.
+// records must contain the provider's bytes in the provider's chunks, and a note that the client got other bytes.
 func TestBentAtOnce(t *testing.T) {
 	next := make(chan struct{})
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -83,8 +83,8 @@ func TestBentAtOnce(t *testing.T) {
 	}
 }
 
-// TestBentCut checks that the client's connection breaks while the provider is still sending, and that
-// everything the provider sends is recorded.
+// TestBentCut checks that the client's connection breaks while the provider is still sending, and that everything
+// from the provider is recorded.
 func TestBentCut(t *testing.T) {
 	broken := make(chan struct{})
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -114,8 +114,8 @@ func TestBentCut(t *testing.T) {
 	}
 }
 
-// TestBentWhole checks that a response that is not a stream stays valid HTTP, whatever its new length is. It
-// also checks that the proxy asks for an uncompressed response if it injects faults.
+// TestBentWhole checks that a complete JSON response stays valid HTTP when a fault changes its length. It also checks
+// that the proxy asks for an uncompressed response if it injects faults.
 func TestBentWhole(t *testing.T) {
 	const text = `{"choices":[{"message":{"tool_calls":[{"function":{"arguments":"{\"a\":1}"}}]}}]}`
 	var accepted []string
@@ -145,8 +145,8 @@ func TestBentWhole(t *testing.T) {
 	}
 }
 
-// TestBentUnfit checks that a response that can't get the fault passes with a note. Errors, and requests that
-// don't go to a model, are not changed and use up no fault.
+// TestBentUnfit checks that a response that a fault doesn't fit is forwarded with a note. Errors, and responses to
+// requests that don't go to a model, must not be changed or use up a fault.
 func TestBentUnfit(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -177,8 +177,8 @@ func TestBentUnfit(t *testing.T) {
 	}
 }
 
-// TestFaultAnswers checks that the upstream doesn't get the request, and that the response is attributed to
-// toolscope.
+// TestFaultAnswers checks that a request answered by a fault doesn't reach the upstream, and that the response is
+// attributed to toolscope.
 func TestFaultAnswers(t *testing.T) {
 	asked := 0
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) { asked++; io.WriteString(w, started) })
@@ -195,8 +195,8 @@ func TestFaultAnswers(t *testing.T) {
 	}
 }
 
-// TestBentSocket checks that faults are injected into responses on a WebSocket message by message. Warm-up
-// requests and control frames are not changed.
+// TestBentSocket checks that faults are injected message by message into responses on a WebSocket. Warm-up requests
+// and control frames must not be changed.
 func TestBentSocket(t *testing.T) {
 	const delta, bad, done = `{"type":"response.function_call_arguments.delta","delta":"{"}`, `{"type":"response.function_call_arguments.delta","delta":""}`, `{"type":"response.completed"}`
 	up := socketServer(t, func(s *socket, _ *http.Request) {

@@ -16,17 +16,17 @@ import (
 	"toolscope/capture"
 )
 
-// liveHeap returns the size of the heap without garbage.
+// liveHeap returns the size of the heap after garbage collection.
 func liveHeap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
-	runtime.GC() // frees objects that the first one only finalised
+	runtime.GC() // the second run frees objects that the first one only finalised
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
 
-// TestBombsLeaveNothing sends large and many responses through a proxy, on one connection, and checks that
-// neither memory nor goroutines nor connections grow with them.
+// TestBombsLeaveNothing sends many large responses through a proxy, on one connection. It checks that memory,
+// goroutines and connections don't grow with them.
 func TestBombsLeaveNothing(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -80,7 +80,7 @@ func TestBombsLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestUpstreamConns checks that no connection outlives the proxy, whatever the transport still does with it.
+// TestUpstreamConns checks that no connection outlives the proxy, whatever the transport does with the connection.
 func TestUpstreamConns(t *testing.T) {
 	var conns upstreamConns
 	var ends []net.Conn

@@ -21,7 +21,7 @@ import (
 	"toolscope/capture"
 )
 
-// patience is the maximum time that a test waits for an expected event. No result depends on the exact time.
+// patience is the maximum time that a test waits for an expected event. No test's result depends on the exact value.
 const patience = 20 * time.Second
 
 // desk is a running proxy, with its records and the number of its dials.
@@ -34,7 +34,7 @@ type desk struct {
 
 	mu   sync.Mutex
 	recs []capture.Record
-	came chan struct{} // a signal that a record has arrived
+	came chan struct{} // signals that a record has arrived
 }
 
 // upstreamAt parses the URL of a route.
@@ -47,7 +47,7 @@ func upstreamAt(t testing.TB, raw string) *url.URL {
 	return u
 }
 
-// serve starts an upstream.
+// serve starts an upstream and returns its URL.
 func serve(t testing.TB, h http.HandlerFunc) string {
 	t.Helper()
 	s := httptest.NewServer(h)
@@ -55,7 +55,7 @@ func serve(t testing.TB, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// stand starts a proxy in front of the upstream. change may change its options.
+// stand starts a proxy in front of the upstream. The function change may change its options.
 func stand(t testing.TB, upstream string, change func(*Options)) *desk {
 	t.Helper()
 	d := &desk{t: t, came: make(chan struct{}, 1)}
@@ -101,7 +101,7 @@ func stand(t testing.TB, upstream string, change func(*Options)) *desk {
 	return d
 }
 
-// awaitGoroutines waits until there are no more goroutines than before.
+// awaitGoroutines waits until there are no more goroutines than before the test.
 func awaitGoroutines(t testing.TB, before int) {
 	t.Helper()
 	for end := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
@@ -124,7 +124,7 @@ func (d *desk) record(r capture.Record) {
 	}
 }
 
-// records returns the records of an exchange so far.
+// records returns the records of an exchange that have arrived so far.
 func (d *desk) records(exchange int) []capture.Record {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -137,7 +137,7 @@ func (d *desk) records(exchange int) []capture.Record {
 	return recs
 }
 
-// await waits until the exchange's records satisfy enough, and returns them.
+// await waits until the exchange's records satisfy the function enough, and returns them.
 func (d *desk) await(exchange int, enough func([]capture.Record) bool) []capture.Record {
 	d.t.Helper()
 	deadline := time.After(patience)
@@ -154,7 +154,7 @@ func (d *desk) await(exchange int, enough func([]capture.Record) bool) []capture
 	}
 }
 
-// ended waits for the end of an exchange.
+// ended waits for the end of an exchange, and returns its records.
 func (d *desk) ended(exchange int) []capture.Record {
 	d.t.Helper()
 	recs := d.await(exchange, func(recs []capture.Record) bool {
@@ -168,7 +168,7 @@ func (d *desk) ended(exchange int) []capture.Record {
 	return recs
 }
 
-// endsWith checks how an exchange ended, and which party ended it.
+// endsWith checks how an exchange ended and which party ended it.
 func (d *desk) endsWith(exchange int, end capture.End, by capture.Party, why string) []capture.Record {
 	d.t.Helper()
 	recs := d.ended(exchange)
@@ -203,7 +203,7 @@ func (d *desk) raw(text string) (net.Conn, *bufio.Reader) {
 	return c, bufio.NewReader(c)
 }
 
-// ask sends a request in its exact form, and reads the response.
+// ask sends a request byte for byte, and reads the response.
 func (d *desk) ask(text string) (resp *http.Response, body string) {
 	d.t.Helper()
 	_, r := d.raw(text)
@@ -261,7 +261,7 @@ func describe(recs []capture.Record) string {
 	return b.String()
 }
 
-// upstreamTCP starts an upstream that a test controls byte by byte.
+// upstreamTCP starts an upstream whose bytes a test controls exactly.
 func upstreamTCP(t testing.TB, talk func(c *net.TCPConn, r *bufio.Reader)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

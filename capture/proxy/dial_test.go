@@ -14,8 +14,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestNameOfForbiddenAddress uses a name server that resolves a harmless name to the metadata service. The dial
-// must fail, whatever the name server returned before.
+// TestNameOfForbiddenAddress uses a name server that resolves a harmless name to a forbidden address, such as that of
+// a metadata service. The dial must fail for such an address, but not for the loopback.
 func TestNameOfForbiddenAddress(t *testing.T) {
 	for _, addr := range []string{"169.254.169.254", "100.100.100.200", "127.0.0.1"} {
 		resolver := &net.Resolver{PreferGo: true, Dial: nameServer(t, net.ParseIP(addr).To4())}
@@ -51,8 +51,8 @@ func TestForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// TestNamedAddress checks that any address that the upstream's URL names is dialled. No server listens at this
-// one.
+// TestNamedAddress checks that an address is dialled if the upstream's URL names it directly, even if it is a
+// forbidden one. No server listens at the address in this test.
 func TestNamedAddress(t *testing.T) {
 	ctx, stop := context.WithTimeout(t.Context(), time.Second)
 	defer stop()
@@ -65,8 +65,8 @@ func TestNamedAddress(t *testing.T) {
 	}
 }
 
-// nameServer answers each question for an IPv4 address with addr, and every other question with an empty answer
-// (RFC 1035 §4.1).
+// nameServer answers each question about an IPv4 address with addr, and any other question with an empty answer (RFC
+// 1035 §4.1).
 func nameServer(t *testing.T, addr net.IP) func(context.Context, string, string) (net.Conn, error) {
 	server, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {

@@ -19,7 +19,7 @@ func quietTimer() *time.Timer { return time.AfterFunc(time.Hour, func() {}) }
 
 const chunkedHead = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-// TestEndings checks how a response of the upstream ends, for the client and in the records.
+// TestEndings checks how the end of an upstream's response appears to the client and in the records.
 func TestEndings(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -46,7 +46,7 @@ func TestEndings(t *testing.T) {
 				http.ReadRequest(r)
 				io.WriteString(c, test.wire)
 				if test.reset {
-					<-taken // a reset would overtake bytes that are still on their way
+					<-taken // a reset would overtake bytes that have not arrived yet
 					c.SetLinger(0)
 				}
 			})
@@ -68,7 +68,7 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// TestUpstreamClosesItsHalf has an upstream that closes its sending side and continues to read.
+// TestUpstreamClosesItsHalf checks an upstream that closes its sending side and continues to read.
 func TestUpstreamClosesItsHalf(t *testing.T) {
 	var late string
 	done := make(chan bool)
@@ -162,7 +162,7 @@ func TestClientBreaksOffItsBody(t *testing.T) {
 }
 
 func TestNoAnswer(t *testing.T) {
-	const closed = "127.0.0.1:1" // tcpmux: no server listens there
+	const closed = "127.0.0.1:1" // the port of tcpmux, where no server listens
 	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
 	encrypted := httptest.NewUnstartedServer(nil)
 	encrypted.Config.ErrorLog = quiet
@@ -222,7 +222,7 @@ func TestNothingComes(t *testing.T) {
 	}
 }
 
-// TestCutWhileTheClientDoesNotRead has a client that has stopped reading. So the proxy is blocked in a write to
+// TestCutWhileTheClientDoesNotRead checks a client that has stopped reading. The proxy is then blocked in a write to
 // the client when the exchange has to end.
 func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 	flood := func(c net.Conn, p []byte) {

@@ -20,23 +20,23 @@ import (
 	"toolscope/stream/count"
 )
 
-// These are reasons to cut an exchange that don't come from the upstream. The first is net/http's own.
+// These are the reasons to cut an exchange that don't come from the upstream. The first one is net/http's own.
 var (
 	errClientGone = context.Canceled
 	errClosed     = errors.New("the proxy was closed")
 	errIdle       = errors.New("no data passed for too long")
 )
 
-// quiet drops the log of ReverseProxy: the records have the same facts.
+// quiet drops the log of ReverseProxy, because the records contain the same facts.
 var quiet = log.New(io.Discard, "", 0)
 
-// farewell is the time for which a client may still read after its exchange is cut.
+// farewell is the time that a client has to read the rest after its exchange is cut.
 const farewell = 250 * time.Millisecond
 
-// clientGone returns the reason for the end of an exchange whose client left after n bytes of the response.
+// clientGone returns the text for the end of an exchange whose client left after n bytes of the response.
 func clientGone(n int64) string { return "the client disconnected after " + count.Of(n, "byte") }
 
-// exchange is one request that is being forwarded, and its response.
+// exchange is a request that is being forwarded, and its response.
 type exchange struct {
 	p      *Proxy
 	number int
@@ -44,26 +44,26 @@ type exchange struct {
 	w      http.ResponseWriter
 	target *target
 
-	ctx      context.Context // cancelled when the exchange is cut; the cause is the reason
+	ctx      context.Context // cancelled when the exchange is cut; its cause is the reason for the cut
 	cancel   context.CancelCauseFunc
-	detach   func() bool // keeps the proxy's closing from cutting the exchange
-	relax    func() bool // keeps a cut from setting the write deadline
+	detach   func() bool // stops the closing of the proxy from cutting the exchange
+	relax    func() bool // stops a cut from setting the write deadline
 	idle     *time.Timer
 	sent     *upload          // nil without a body
 	resent   bool             // the request was sent again, on a new connection
 	received *bodyTap         // nil before the response
 	upgraded *upgraded        // set after the switch to a WebSocket
-	failure  error            // the reason why there is no response
+	failure  error            // why there is no response
 	answer   *Refusal         // the proxy's own answer instead of a response
 	cause    capture.Party    // the party that caused the proxy's own answer
 	faults   []fault.Fault    // faults for this response
 	faulted  *faultedResponse // nil without faults
 	messages *messagesURL     // nil if no URL in the response may be replaced
-	gate     *breakableWriter // nil if neither a fault nor a breakpoint can break the connection
+	gate     *breakableWriter // nil if no fault or breakpoint can break the connection
 	watch    Watch            // decides whether the response is held; nil without breakpoints
 	held     *heldBody        // nil if the response can't be held
 
-	mu   sync.Mutex // records come from both sides
+	mu   sync.Mutex // records arrive from both sides
 	over bool
 }
 
@@ -74,7 +74,7 @@ func (p *Proxy) beginExchange(w http.ResponseWriter, r *http.Request, to *target
 	x.beWatched(r)
 	x.ctx, x.cancel = ClientContext(r)
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
-	x.relax = context.AfterFunc(x.ctx, func() { // a client that doesn't read must not block the end
+	x.relax = context.AfterFunc(x.ctx, func() { // a client that doesn't read must not block the end of the exchange
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(farewell))
 	})
 	x.idle = time.AfterFunc(p.limits.Idle, func() { x.cancel(errIdle) })
@@ -86,7 +86,7 @@ func (p *Proxy) beginExchange(w http.ResponseWriter, r *http.Request, to *target
 	return x
 }
 
-// putRecord passes a record on, with its exchange's number, unless the exchange has ended.
+// putRecord adds the exchange's number to a record and passes the record on, unless the exchange has ended.
 func (x *exchange) putRecord(r capture.Record) {
 	r.Exchange = x.number
 	x.mu.Lock()
@@ -107,7 +107,7 @@ func (x *exchange) noteActivity() time.Duration {
 }
 
 func (x *exchange) forwardRequest(r *http.Request) {
-	// An upstream may respond before it has read the request. Its response must not wait for the end of the
+	// An upstream may respond before it has read the complete request. The response must not wait for the end of the
 	// request.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	to := newSender(x, r)
@@ -150,14 +150,14 @@ var forwardedFields = [...]string{"Forwarded", "X-Forwarded-For", "X-Forwarded-H
 func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 	out := pr.Out
 	out.URL, out.Host = x.target.url, ""
-	out.Trailer = pr.In.Trailer // the same map: it is filled when the body has ended
+	out.Trailer = pr.In.Trailer // the same map as the client's, because it is filled only when the body has ended
 	for _, name := range forwardedFields {
 		if v, ok := pr.In.Header[name]; ok {
 			out.Header[name] = v
 		}
 	}
-	// A client may switch only to WebSocket. Any other protocol, e.g. h2c, would hide the traffic, and
-	// a server may always ignore the request to switch.
+	// A client may switch only to WebSocket. Any other protocol, e.g. h2c, would hide the traffic. Ignoring a request
+	// to switch is always allowed.
 	if capture.IsWebSocket(out) {
 		out.Header.Del(extensionsField)
 	} else {
@@ -173,7 +173,7 @@ func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 	}
 }
 
-// recordResponse records the response's head and puts a tap on its body.
+// recordResponse records the response's head, and makes the body's bytes be recorded while they are forwarded.
 func (x *exchange) recordResponse(res *http.Response) error {
 	at := x.noteActivity()
 	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), capture.WebSocketProtocol) {
@@ -186,7 +186,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 		}
 	}
 	if x.sent != nil {
-		x.sent.handOver() // the upstream responded to these bytes, so they were sent before
+		x.sent.handOver() // the upstream has responded, so the bytes that were read had been sent before
 		x.sent.releaseKept()
 	}
 	head := capture.Record{At: at, Head: &capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}}
@@ -237,7 +237,7 @@ func (x *exchange) answerFailure(w http.ResponseWriter, _ *http.Request, err err
 	x.putRecord(capture.Record{At: at, Data: []byte(text)})
 }
 
-// sentError returns the error of reading the request's body, or nil.
+// sentError returns the error that occurred while the request's body was read, or nil.
 func (x *exchange) sentError() error {
 	if x.sent == nil {
 		return nil
@@ -252,7 +252,7 @@ func (x *exchange) idleWords() string {
 	return fmt.Sprintf("no data passed for %v, which is the limit", x.p.limits.Idle)
 }
 
-// finish ends the exchange, even when a panic with http.ErrAbortHandler aborts it.
+// finish ends the exchange, even after a panic with http.ErrAbortHandler.
 func (x *exchange) finish() {
 	if x.sent != nil {
 		x.sent.over.Store(true)
@@ -283,8 +283,8 @@ func (x *exchange) finish() {
 	x.p.live.Add(-1)
 }
 
-// endRecord returns a record with the reason why the exchange ended and the party that ended it. If the proxy
-// itself answered, the party is the one that caused the answer.
+// endRecord returns a record with the reason for the end of the exchange and the party that ended it. If the proxy
+// itself answered, it is the party that caused the answer.
 func (x *exchange) endRecord() capture.Record {
 	cause := x.cutCause()
 	err := x.failure
@@ -312,9 +312,9 @@ func (x *exchange) endRecord() capture.Record {
 	return capture.Record{End: capture.EndCut, Why: clientGone(x.responseBytes()), By: capture.Client}
 }
 
-// cutCause returns the reason why the exchange is cut, or nil if it isn't cut.
+// cutCause returns the reason for cutting the exchange, or nil if the exchange isn't cut.
 func (x *exchange) cutCause() error {
-	if x.client.Context().Err() != nil && !IsHalfClosed(x.client) { // x.ctx may be late
+	if x.client.Context().Err() != nil && !IsHalfClosed(x.client) { // x.ctx may not have been cancelled yet
 		x.cancel(context.Cause(x.client.Context()))
 	}
 	return context.Cause(x.ctx)
@@ -338,10 +338,11 @@ func (x *exchange) responseBytes() int64 {
 
 // sender sends one request to its upstream.
 //
-// An upstream may close a connection that the proxy keeps open for later requests, just when the proxy sends a
-// request on it. With its own connection, the client would have got a response. So the request is sent again,
-// once, on a new connection. net/http does the same for requests that are safe to repeat, and browsers do it
-// for all requests. A request that can't be sent again gets a new connection at once.
+// The proxy keeps connections open for later requests. An upstream may close such a connection just when the
+// proxy sends a request on it. Without the proxy, the client would have had its own connection and would have
+// got a response. The request is therefore sent again, once, on a new connection. net/http does the same for
+// requests that are safe to repeat, and browsers do it for all requests. A request that can't be sent again
+// gets a new connection from the start.
 type sender struct {
 	x        *exchange
 	single   bool // use a new connection, and don't keep it open
@@ -367,7 +368,7 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err == nil || !s.wasStale(req, err) {
 		return res, err
 	}
-	again := *req // a RoundTripper must not change its request
+	again := *req // a RoundTripper must not change the request that it gets
 	if req.GetBody != nil {
 		if again.Body, err = req.GetBody(); err != nil {
 			return nil, errStale
@@ -377,11 +378,11 @@ func (s *sender) RoundTrip(req *http.Request) (*http.Response, error) {
 	return p.single.RoundTrip(&again)
 }
 
-// errStale means that the upstream had closed a connection that was kept open, and that the request can't be
-// sent again.
+// errStale means that the upstream had closed a connection that the proxy had kept open, and that the request can't
+// be sent again.
 var errStale = errors.New("the upstream had closed the idle connection, and " + errUploadGone.Error())
 
-// wasStale reports whether a request got no response because its reused connection ended.
+// wasStale reports whether a request got no response because its connection, which was reused, had ended.
 func (s *sender) wasStale(req *http.Request, err error) bool {
 	return s.reused.Load() && !s.answered.Load() && req.Context().Err() == nil && s.x.sentError() == nil &&
 		!errors.As(err, new(streamError))
@@ -400,9 +401,9 @@ func isOwnLimit(err error) bool {
 	return errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
 }
 
-// streamError matches net/http's error for one stream of an HTTP/2 connection. With such an error the
-// connection is alive: the upstream refused only the request. net/http's type has no exported name, but can be
-// converted to a type with the same fields.
+// streamError matches net/http's error for one stream of an HTTP/2 connection. After such an error, the connection
+// still works: the upstream refused only the request. net/http's type is not exported, but can be converted to a type
+// with the same fields.
 type streamError struct {
 	StreamID uint32
 	Code     uint32

@@ -19,7 +19,7 @@ import (
 // errBroken means that a fault broke the client's connection.
 var errBroken = errors.New("a fault broke the client's connection")
 
-// answerFault returns the fault that answers a request instead of the upstream, or nil.
+// answerFault returns the fault that answers a request instead of the upstream, or nil if there is none.
 func (p *Proxy) answerFault(r *http.Request) *fault.Fault {
 	if p.faults == nil || fault.IsAside(r) {
 		return nil
@@ -27,7 +27,7 @@ func (p *Proxy) answerFault(r *http.Request) *fault.Fault {
 	return p.faults.Refusal()
 }
 
-// answerFor answers a request instead of the upstream. The upstream doesn't get the request.
+// answerFor answers a request with a fault. The upstream doesn't get the request.
 func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	body := &bodyTap{x: x, side: capture.Request, body: r.Body}
 	_, _ = io.Copy(io.Discard, body)
@@ -40,8 +40,8 @@ func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	x.putRecord(capture.Record{At: at, Data: text})
 }
 
-// adjustRequest asks for an uncompressed response if the response gets faults or is watched. A compressed
-// response can't be searched.
+// adjustRequest asks for an uncompressed response if faults will be injected or the response is watched. Calls can't
+// be found in a compressed response.
 func (x *exchange) adjustRequest(out *http.Request) {
 	if fault.IsAside(out) || capture.IsWebSocket(out) {
 		return
@@ -124,7 +124,7 @@ func (b *faultedResponse) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// injectFaults injects the faults into the n bytes in the buffer. If err is not nil, it ends the body.
+// injectFaults injects the faults into the first n bytes of the buffer. If err is not nil, it also ends the body.
 func (b *faultedResponse) injectFaults(n int, err error) {
 	b.ready = append(b.ready, b.injector.Write(bytes.Clone(b.buffer[:n]), 0)...)
 	if err == nil {
@@ -156,14 +156,14 @@ func (b *faultedResponse) breakOff() error {
 	return errBroken
 }
 
-// faultNote describes the bytes that the client got and the faults that changed nothing.
+// faultNote describes how many bytes the client got, and the faults that changed nothing.
 func (b *faultedResponse) faultNote() string {
 	var words []string
 	for _, u := range b.unused {
 		words = append(words, fmt.Sprintf("--fault %s changed nothing: %s", u.Fault, u.Why))
 	}
 	switch {
-	case b.broke && b.from.note != "": // no later record has this note
+	case b.broke && b.from.note != "": // no later record carries this note
 		words = append([]string{b.from.note}, words...)
 	case !b.broke && len(b.unused) < len(b.x.faults):
 		words = append([]string{fmt.Sprintf("%s: the client got %s instead of %d", capture.FaultedNote, count.Of(b.given, "byte"), b.from.bodyBytes())}, words...)
@@ -171,8 +171,8 @@ func (b *faultedResponse) faultNote() string {
 	return strings.Join(words, "; ")
 }
 
-// breakableWriter is a ResponseWriter that refuses writes after a fault or a breakpoint has broken the
-// connection. It needs a mutex because ReverseProxy flushes the head from its own goroutine, at any time.
+// breakableWriter is a ResponseWriter that refuses writes once a fault or a breakpoint has broken the connection. It
+// needs a mutex because ReverseProxy flushes the head from another goroutine, at any time.
 type breakableWriter struct {
 	http.ResponseWriter
 	mu     sync.Mutex
@@ -209,15 +209,15 @@ func (g *breakableWriter) breakConnection() {
 		conn.Close()
 		return
 	}
-	_ = w.SetWriteDeadline(time.Now().Add(-time.Second)) // an HTTP/2 stream: this resets it
+	_ = w.SetWriteDeadline(time.Now().Add(-time.Second)) // for an HTTP/2 stream, this resets the stream
 }
 
-// faultedSocket injects faults into the responses on a WebSocket. A response is the upstream's messages after
-// a request message, up to the final one.
+// faultedSocket injects faults into the responses on a WebSocket. A response consists of the upstream's messages
+// after a request message, up to the final one.
 type faultedSocket struct {
 	x      *exchange
 	from   func(p []byte) (int, error) // reads and records the upstream's bytes
-	note   func(string)                // adds a note to the bytes read last
+	note   func(string)                // adds a note to the bytes that were read last
 	buffer []byte
 	asks   capture.WebSocketReader // the client's messages
 	says   capture.WebSocketReader // the upstream's messages
@@ -226,7 +226,7 @@ type faultedSocket struct {
 
 	mu       sync.Mutex // both directions run at the same time
 	faults   []fault.Fault
-	injector *fault.Injector // for the current response; nil without faults
+	injector *fault.Injector // injector for the current response; nil without faults
 	begun    bool            // a message of the response has arrived
 	notes    []string
 }
@@ -235,7 +235,7 @@ type faultedSocket struct {
 type faultedFrame struct {
 	piece  fault.OutChunk // without its data
 	data   []byte
-	breaks bool // the connection breaks after it
+	breaks bool // the connection breaks after the frame
 }
 
 func newFaultedSocket(x *exchange, from func(p []byte) (int, error), note func(string)) *faultedSocket {
@@ -291,7 +291,7 @@ func (s *faultedSocket) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// injectFaults turns a message of the upstream into frames and injects the faults.
+// injectFaults injects the faults into a message of the upstream, and turns the result into frames.
 func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

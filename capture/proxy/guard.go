@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// The guard decides which requests may be answered by a server on this machine.
+// The guard decides which requests a server on this machine may answer.
 //
 // A web page can make its visitor's browser send requests to the loopback. The Host check stops pages whose
-// name was made to resolve to the loopback (DNS rebinding). The Origin and Sec-Fetch-Site checks stop all other
-// pages.
+// host name was made to resolve to the loopback (DNS rebinding). The Origin and Sec-Fetch-Site checks stop
+// all other pages.
 
 // GuardRules define which requests are allowed.
 type GuardRules struct {
-	Public  bool     // other machines may send requests, and may use any name for the server
+	Public  bool     // requests may come from other machines, and may use any name for the server
 	Origins []string // allowed origins of web pages, in addition to the loopback
-	Purpose string   // the server's purpose, for refusals of requests to another host: "this server goes nowhere"
+	Purpose string   // the server's purpose, which explains why requests to another host are refused: "this server goes nowhere"
 }
 
-// Refusal is the response to a request that is not allowed.
+// Refusal is the response to a request that is refused.
 type Refusal struct {
 	Status int
 	Why    string
@@ -41,7 +41,7 @@ func Refuse(status int, format string, args ...any) *Refusal {
 // Words returns the response's body. The parameter who is the name of the program that refuses the request.
 func (no *Refusal) Words(who string) string { return who + ": " + no.Why + "\n" }
 
-// Write writes the response, and closes the connection.
+// Write writes the response and closes the connection.
 func (no *Refusal) Write(w http.ResponseWriter, who string) {
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
@@ -51,7 +51,7 @@ func (no *Refusal) Write(w http.ResponseWriter, who string) {
 	_, _ = io.WriteString(w, no.Words(who))
 }
 
-// Check returns nil for a request that may be answered.
+// Check returns nil if a request may be answered, and a refusal otherwise.
 func (rules GuardRules) Check(r *http.Request) *Refusal {
 	if no := rules.checkHost(r); no != nil {
 		return no
@@ -59,8 +59,8 @@ func (rules GuardRules) Check(r *http.Request) *Refusal {
 	return rules.checkOrigin(r)
 }
 
-// checkHost requires a name of the loopback, or the address at which the request arrived. A public server may
-// have any name. The result is nil if the host is allowed.
+// checkHost checks that a request's host is a name of the loopback, or the address at which the request arrived. A
+// public server may have any name. The result is nil if the host is allowed.
 func (rules GuardRules) checkHost(r *http.Request) *Refusal {
 	host, port := splitHost(r.Host)
 	own, ownPort := LocalAddress(r)
@@ -74,8 +74,8 @@ func (rules GuardRules) checkHost(r *http.Request) *Refusal {
 	return nil
 }
 
-// checkOrigin refuses requests from web pages, except pages of the loopback and of allowed origins. It returns
-// nil for requests that it doesn't refuse.
+// checkOrigin refuses requests from web pages, except pages on the loopback and pages with allowed origins. It
+// returns nil if the request is not refused.
 func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
 	origins := r.Header.Values("Origin")
 	for _, origin := range origins {
@@ -91,8 +91,8 @@ func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
 	return nil
 }
 
-// Handler passes allowed requests to next, with a [ClientContext] and without marks. It refuses all others,
-// with who as the name of this program, and passes the refusals to refused.
+// Handler passes allowed requests to next, with a [ClientContext] and without marks. It refuses all others and passes
+// the refusals to refused. The parameter who is the name of this program in refusals.
 func (rules GuardRules) Handler(next http.Handler, who string, refused func(*Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		no := rules.Check(r)
@@ -108,7 +108,7 @@ func (rules GuardRules) Handler(next http.Handler, who string, refused func(*Ref
 	})
 }
 
-// HTTPProtocols returns the protocols that toolscope's servers accept. They include HTTP/2 without TLS. Some
+// HTTPProtocols returns the protocols that toolscope's servers accept. They include HTTP/2 without TLS, because some
 // clients begin with it without negotiation, for example the AWS SDK for JavaScript (RFC 9113 §3.3).
 func HTTPProtocols() *http.Protocols {
 	p := new(http.Protocols)
@@ -117,7 +117,8 @@ func HTTPProtocols() *http.Protocols {
 	return p
 }
 
-// LocalAddress returns the local address of the request's connection. Both results are empty if it is unknown.
+// LocalAddress returns the local address of the request's connection. Both results are empty if the address is
+// unknown.
 func LocalAddress(r *http.Request) (host, port string) {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if addr == nil {
@@ -127,7 +128,7 @@ func LocalAddress(r *http.Request) (host, port string) {
 	return host, port
 }
 
-// splitHost splits a Host header; the default port is 80.
+// splitHost splits a Host header into host and port. The default port is 80.
 func splitHost(s string) (host, port string) {
 	if h, p, err := net.SplitHostPort(s); err == nil {
 		return h, p
@@ -135,8 +136,8 @@ func splitHost(s string) (host, port string) {
 	return strings.TrimSuffix(strings.TrimPrefix(s, "["), "]"), "80"
 }
 
-// IsLoopback reports whether a host name or address can only be this machine. RFC 6761 §6.3 reserves localhost
-// for it.
+// IsLoopback reports whether a host name or address can only be this machine. The names are those that RFC 6761 §6.3
+// reserves: localhost, and all names that end in .localhost.
 func IsLoopback(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -146,12 +147,12 @@ func IsLoopback(host string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// markField is a request header field. It lists the marks of the toolscope servers on this machine that the
-// request has passed. The marks show a server that its upstream is the server itself, perhaps through other
-// servers. The field is the connection's own (RFC 9110 §7.6.1), so other proxies don't forward it.
+// markField is a request header field that lists the marks of toolscope's servers on this machine that the request
+// has passed. By its own mark, a server notices that its upstream leads back to it, directly or through other
+// servers. The field applies only to one connection (RFC 9110 §7.6.1), so other proxies don't forward it.
 const markField = "Toolscope-Via"
 
-// NewMark returns the mark of a server. It is random, so it reveals nothing.
+// NewMark returns a mark for a server. The mark is random, so it reveals nothing.
 func NewMark() string { return rand.Text() }
 
 // TakeMarks removes the marks from a request's header and returns them.
@@ -175,8 +176,7 @@ func TakeMarks(h http.Header) (marks []string) {
 	return marks
 }
 
-// SetMarks sets the marks of a request to an upstream, if the upstream may be a toolscope server on this
-// machine.
+// SetMarks sets the marks of a request to an upstream if the upstream may be a toolscope server on this machine.
 func SetMarks(h http.Header, to *url.URL, marks []string) {
 	if to.Scheme == "http" && isThisMachine(to.Hostname()) {
 		h[markField] = []string{strings.Join(marks, ", ")}
@@ -191,18 +191,19 @@ func isThisMachine(host string) bool {
 	return IsLoopback(host) || err == nil && addr.Unmap().IsUnspecified()
 }
 
-// These are times between checks of a client that sends no more data.
+// These are the times between checks whether a client that sends no more data is still connected.
 const (
 	minLookTime = time.Millisecond
 	maxLookTime = time.Second
 )
 
-// ClientContext returns a context that ends when the client of a request disconnects. It has the values of the
-// request's own context. Its cancel function must be called.
+// ClientContext returns a context that ends when the client of a request disconnects. It has the values of
+// the request's own context. Its cancel function must be called.
 //
-// net/http reports a client that ends its side of the connection as gone. But a client may do so after its last
-// request, and still read (RFC 9112 §9.6 allows it). On the wire the two cases are the same until the server
-// sends data. So the context continues while the client's socket on this machine is open.
+// If a client ends its side of the connection, net/http reports the client as gone. But a client may end its
+// side after its last request and still read (RFC 9112 §9.6 allows it). Until the server sends data, the two
+// cases can't be distinguished on the wire. The context therefore continues while the client's socket on this
+// machine is open.
 func ClientContext(r *http.Request) (context.Context, context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	stop := context.AfterFunc(r.Context(), func() {
@@ -221,7 +222,7 @@ func ClientContext(r *http.Request) (context.Context, context.CancelCauseFunc) {
 	}
 }
 
-// IsHalfClosed reports whether the client of a request may still read although net/http reported it as gone.
+// IsHalfClosed reports whether the client of a request may still be reading although net/http reported it as gone.
 // Such a client has closed only its sending side.
 func IsHalfClosed(r *http.Request) bool {
 	if context.Cause(r.Context()) != context.Canceled || r.ProtoMajor != 1 {

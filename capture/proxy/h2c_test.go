@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestUnencryptedHTTP2 has a client that begins with HTTP/2, without TLS and without negotiation. It is served
-// like any other client: the body is unchanged, the rules apply, and the exchange is recorded.
+// TestUnencryptedHTTP2 checks a client that begins with HTTP/2, without TLS and without negotiation. It must be
+// served like any other client: the body is unchanged, the rules apply, and the exchange is recorded.
 func TestUnencryptedHTTP2(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)

@@ -14,7 +14,8 @@ import (
 	"toolscope/capture"
 )
 
-// A client ends its side of the connection after the request: it gets its response, whenever that begins.
+// TestHalfClosedClient checks that a client that ends its side of the connection after the request still gets its
+// response, whenever the response begins.
 func TestHalfClosedClient(t *testing.T) {
 	for when, want := range map[string]string{"before the head": "data: 2\n\n", "in the body": "data: 1\n\ndata: 2\n\n"} {
 		t.Run(when, func(t *testing.T) {

@@ -21,15 +21,15 @@ type heldBody struct {
 	limit    time.Duration
 	plea     clientKeepAlive
 	alive    time.Duration // time between keep-alives; 0 if the body allows none
-	spoke    time.Time     // time of the last keep-alive, or of the start of the hold
-	shut     func()        // breaks the client's connection, if an error of Read doesn't
+	spoke    time.Time     // time of the last keep-alive or, before the first one, of the start of the hold
+	shut     func()        // breaks the client's connection; nil if an error from Read does that
 	now      []byte        // bytes to forward next
 	wake     chan struct{}
 
 	mu      sync.Mutex
-	events  []heldEvent // events that were not sent to the client yet
+	events  []heldEvent // events that have not been sent to the client yet
 	past    int         // number of the events that may pass while others are held
-	looked  bool        // the watch has seen the first event
+	looked  bool        // the watch has seen the first of the events
 	waiting int64       // bytes in events
 	given   int64
 	kept    int64 // bytes of keep-alives that were sent to the client
@@ -39,10 +39,11 @@ type heldBody struct {
 	steps   int
 	free    bool // the response can't be held any more
 	broke   bool
-	room    chan struct{} // signals readUpstream that there is room
+	room    chan struct{} // signals readUpstream that there is room for more events
 }
 
-// startReading begins to read the body. The function cut owns the bytes that it gets, and adds the events in them.
+// startReading begins to read the body. The function cut takes ownership of the bytes that it gets, and adds the
+// events in them.
 func (h *heldBody) startReading(cut func(p []byte, ended bool)) {
 	h.x.held = h
 	h.x.p.mu.Lock()
@@ -65,7 +66,7 @@ func (h *heldBody) readUpstream(cut func(p []byte, ended bool)) {
 	for {
 		n, err := h.from.Read(buffer)
 		if err != nil {
-			h.recorder.handOver() // nothing more is read through the recorder, and its end may be far off
+			h.recorder.handOver() // nothing more is read through the recorder, and the exchange may end much later
 		}
 		h.mu.Lock()
 		cut(slices.Clone(buffer[:n]), err != nil)
@@ -120,8 +121,8 @@ func (h *heldBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// waitEvent waits for a change, for at most the given time. Zero means without a limit. It returns false if the
-// exchange ended first.
+// waitEvent waits for a change, at most for the given time. If most is zero, there is no limit. It returns false if
+// the exchange ended first.
 func (h *heldBody) waitEvent(most time.Duration) bool {
 	var late <-chan time.Time
 	if most > 0 {
@@ -138,8 +139,8 @@ func (h *heldBody) waitEvent(most time.Duration) bool {
 	return true
 }
 
-// nextBytes returns the bytes to forward now. If there are none, the result wait is the maximum time until the
-// next attempt; 0 means no limit.
+// nextBytes returns the bytes to forward now. If there are none, the result wait is the maximum time until the next
+// call; 0 means no limit.
 func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -168,8 +169,8 @@ func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	return h.takeEvent(), 0, nil
 }
 
-// keepWaiting returns the next bytes that a client gets while its response is held: an event that may pass, or
-// a keep-alive. If there are none yet, it returns the time until it must be called again.
+// keepWaiting returns the next bytes for a client whose response is held: an event that may pass, or a keep-alive. If
+// there are none yet, it returns the time until it must be called again.
 func (h *heldBody) keepWaiting(now time.Time) (words []byte, wait time.Duration, err error) {
 	if h.past > 0 {
 		i := slices.IndexFunc(h.events, func(e heldEvent) bool { return e.past })
@@ -190,10 +191,10 @@ func (h *heldBody) keepWaiting(now time.Time) (words []byte, wait time.Duration,
 	return nil, min(left, h.alive-now.Sub(h.spoke)), nil
 }
 
-// takeEvent removes the next event and returns its bytes. Before that, it shows the event to the watch,
-// unless the watch has seen it.
+// takeEvent removes the next event and returns its bytes. It first shows the event to the watch, unless the watch has
+// seen the event before.
 func (h *heldBody) takeEvent() []byte {
-	h.askWatch() // already held: the result has no effect
+	h.askWatch() // the response was already held, so the result has no effect
 	e := h.events[0]
 	h.events[0], h.events, h.looked = heldEvent{}, h.events[1:], false
 	h.steps = max(0, h.steps-1)
@@ -229,7 +230,7 @@ func (h *heldBody) holdResponse(why string) {
 }
 
 // recordNote records a note after the bytes that have arrived. It doesn't wait for more bytes, so a reader of the
-// capture knows at once that the response is held.
+// capture sees at once that the response is held.
 func (h *heldBody) recordNote(words string) {
 	h.recorder.handOver()
 	h.x.putRecord(capture.Record{At: h.x.p.recordTime(), Note: words})
@@ -300,22 +301,22 @@ func (h *heldBody) wasAborted() bool {
 	return h.broke
 }
 
-// heldSocket is the upstream's end of a WebSocket whose messages may be held. Messages are forwarded unchanged,
-// in the same frames. A Ping or a Pong passes while messages are held, so that each end knows that the other is
-// there. It may come between any two frames (RFC 6455 §5.4). A Close is the last frame of an end, and waits for
-// its turn.
+// heldSocket is the upstream's end of a WebSocket whose messages may be held. Messages are forwarded unchanged, in
+// the same frames. A Ping or a Pong passes while messages are held, so that each end knows that the other is still
+// there. Such a frame may be between any two frames (RFC 6455 §5.4). A Close is the last frame from an end, so it
+// waits for its turn.
 type heldSocket struct {
 	*heldBody
 	up     *upgraded
 	reader capture.WebSocketReader
-	came   []byte // bytes that are not split yet
-	from   int64  // offset of came in all bytes
-	open   []byte // frames of the open message, without control frames that passed
+	came   []byte // bytes that have not been split into messages yet
+	from   int64  // offset of came in all bytes of the upstream
+	open   []byte // frames of the open message, without the control frames that passed
 	raw    bool   // the bytes can't be split into messages
 }
 
-// socketPlea keeps a WebSocket client waiting. The client's WebSocket library answers a Ping (§5.5.2). The
-// client's own code doesn't see it.
+// socketPlea keeps a WebSocket client waiting. The client's WebSocket library answers a Ping (RFC 6455 §5.5.2), and
+// the client's own code doesn't see the Ping.
 var socketPlea = clientKeepAlive{
 	string(capture.AppendWebSocketFrame(nil, capture.OpPing, []byte("toolscope"))),
 	"pings from toolscope; the provider got the pongs",
@@ -341,7 +342,7 @@ func (s *heldSocket) upTo(end int64) []byte {
 	return taken
 }
 
-// splitMessages splits bytes into messages. From the first bytes that can't be split, everything passes and no
+// splitMessages splits bytes into messages. After the first bytes that can't be split, everything passes and no
 // message is held.
 func (s *heldSocket) splitMessages(p []byte, ended bool) {
 	s.came = append(s.came, p...)
@@ -371,8 +372,8 @@ func (s *heldSocket) giveUp(how string) {
 
 func (s *heldSocket) Write(p []byte) (int, error) { return s.up.Write(p) }
 
-// CloseWrite tells the upstream that the client has closed its side. Then it resumes the response, because this
-// client doesn't wait for more.
+// CloseWrite tells the upstream that the client has closed its side. It then resumes the response, because the client
+// doesn't wait for more.
 func (s *heldSocket) CloseWrite() error {
 	if err := s.up.CloseWrite(); err != nil {
 		return err

@@ -18,8 +18,8 @@ const (
 	nonsense   = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"
 )
 
-// holdingSocket starts a proxy that holds messages at run_shell. Its upstream sends these frames after a
-// request, and then echoes what it gets. The client has sent the request.
+// holdingSocket starts a proxy that holds messages that contain run_shell, and a client that has sent a request. The
+// upstream sends the frames after the request, and then echoes what it receives.
 func holdingSocket(t *testing.T, change func(*Options), frames ...string) (*desk, *socket, *watchFor) {
 	up := socketServer(t, func(s *socket, _ *http.Request) {
 		if _, _, err := s.receive(); err != nil {
@@ -62,8 +62,8 @@ var heldMessage = []string{
 	fromServer(capture.OpText, heldSaid[:20]), fromServer(fin|capture.OpPing, "there?"), fromServer(fin|continuation, heldSaid[20:]),
 }
 
-// TestHeldSocket checks that a held message, and the messages after it, don't reach the client before the hold
-// is resumed. A Ping does. The messages are forwarded and recorded unchanged.
+// TestHeldSocket checks that a held message, and the messages after it, don't reach the client before the hold is
+// resumed, but a Ping does. The messages must be forwarded and recorded unchanged.
 func TestHeldSocket(t *testing.T) {
 	first, last := fromServer(fin|capture.OpText, firstSaid), fromServer(fin|capture.OpText, lastSaid)
 	d, s, watch := holdingSocket(t, nil, append([]string{first}, append(heldMessage, last)...)...)
@@ -97,11 +97,11 @@ func TestHeldSocket(t *testing.T) {
 	}
 }
 
-// TestHeldSocketEnds checks the different ends of a hold on a WebSocket: the bytes that the client gets, and
-// the notes in the records.
+// TestHeldSocketEnds checks the ways in which a hold on a WebSocket can end. It checks the bytes that the client
+// gets, and the notes in the records.
 func TestHeldSocketEnds(t *testing.T) {
 	for _, c := range []struct {
-		what, says string // the words in the records
+		what, says string // the text of the note in the records
 		change     func(*Options)
 		do         func(*desk, *socket, Hold)
 		by         capture.Party

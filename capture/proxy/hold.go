@@ -13,12 +13,12 @@ import (
 	"toolscope/capture/fault"
 )
 
-// A Watch decides when one response is held. Its methods are called one at a time.
+// A Watch decides when a response is held. Its methods are called one at a time.
 type Watch interface {
-	// See gets the records before the response's body: the request and both heads.
+	// See is called with the records before the response's body: the request and both heads.
 	See(capture.Record)
-	// Look gets each complete event of the body before the client gets it. It returns the reason to hold the
-	// response from this event on, or "" to let the event pass.
+	// Look is called with each complete event of the body before the client gets the event. It returns the reason to
+	// hold the response from this event on, or "" to let the event pass.
 	Look(event []byte) (why string)
 }
 
@@ -27,38 +27,38 @@ type Resume uint8
 
 // Values of Resume.
 const (
-	GoOn   Resume = iota // resume until the watch holds again
+	GoOn   Resume = iota // resume until the watch holds the response again
 	Step                 // let one event pass
-	CutOff               // break the client's connection and the provider's
+	CutOff               // break the connections of the client and the provider
 )
 
 // Hold is the state of a held response.
 type Hold struct {
 	Exchange  int
-	Why       string    // the reason that the watch gave
+	Why       string    // the reason given by the watch
 	Since     time.Time // time when the response was held
 	Until     time.Time // time when the response resumes automatically
-	Delivered int64     // number of bytes that the client has
-	Waiting   int64     // number of bytes that arrived but that the client doesn't have
-	Next      []byte    // the event that the client gets next, nil if none has arrived
-	Ended     bool      // the response is complete
+	Delivered int64     // number of bytes that the client has received
+	Waiting   int64     // number of bytes that have arrived but are not yet forwarded to the client
+	Next      []byte    // the event that the client gets next; nil if none has arrived
+	Ended     bool      // the response has arrived completely
 }
 
-// errLeft means that a held response was cut off with CutOff.
+// errLeft means that a held response was ended with CutOff.
 var errLeft = errors.New("the response was held at a breakpoint and then cut off")
 
-// These are limits of held responses.
+// These are limits for held responses.
 const (
 	holdTime     = 5 * time.Minute
 	aliveTime    = 5 * time.Second // between keep-alives
-	maxHeldBytes = 64 << 20        // maximum number of unsent bytes of one response; beyond it, the provider waits
+	maxHeldBytes = 64 << 20        // maximum number of unsent bytes of one response; above it, the provider must wait
 )
 
-// aliveWords keeps a client of an event stream waiting. It is a comment, which all clients ignore
+// aliveWords keeps a client of an event stream waiting. The text is a comment, which all clients ignore
 // (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 const aliveWords = ": toolscope holds this response\n\n"
 
-// Holds lists the held responses, the longest held first.
+// Holds lists the held responses, starting with the one that has been held the longest.
 func (p *Proxy) Holds() (all []Hold) {
 	p.mu.Lock()
 	watched := make([]*heldBody, 0, len(p.watched))
@@ -83,17 +83,17 @@ func (p *Proxy) ResumeHeld(exchange int, how Resume) bool {
 	return h != nil && h.applyResume(how)
 }
 
-// heldEvent is an event of a response: its bytes on the wire, and its content for the watch. The content is nil
-// if there is none.
+// heldEvent is an event of a response: its bytes as sent, and its content for the watch. The content is nil if the
+// watch doesn't see the event.
 type heldEvent struct {
 	data, says []byte
-	past       bool // it passes while others are held
+	past       bool // the event passes while others are held
 }
 
-// bytesRecorder records the bytes of a response that have arrived.
+// bytesRecorder can record the bytes of a response that have arrived.
 type bytesRecorder interface{ handOver() }
 
-// clientKeepAlive is bytes for a client that must wait, and words for these bytes in notes.
+// clientKeepAlive has the bytes that are sent to a waiting client, and the words for these bytes in notes.
 type clientKeepAlive struct{ bytes, words string }
 
 // beWatched makes a watch for the response to a request, if breakpoints are on.

@@ -26,7 +26,7 @@ func (w *watchFor) Look(event []byte) string {
 	return ""
 }
 
-// holding starts a proxy that holds responses at a word. Its upstream sends these events.
+// holding starts a proxy that holds responses at events that contain word. Its upstream sends the events.
 func holding(t *testing.T, word string, limit time.Duration, events ...string) (*desk, *watchFor) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
@@ -61,7 +61,7 @@ func gets(t *testing.T, body io.Reader, want string) {
 	}
 }
 
-// held waits until a response is held and has that many waiting bytes.
+// held waits until one response is held and has the given number of waiting bytes.
 func (d *desk) held(t *testing.T, waiting int64) Hold {
 	t.Helper()
 	for range 1000 {
@@ -74,7 +74,7 @@ func (d *desk) held(t *testing.T, waiting int64) Hold {
 	return Hold{}
 }
 
-// heldNotes returns the notes about holds.
+// heldNotes returns the notes about holds in records.
 func heldNotes(recs []capture.Record) (all []string) {
 	for _, r := range recs {
 		if strings.HasPrefix(r.Note, capture.HeldNote) {
@@ -84,8 +84,8 @@ func heldNotes(recs []capture.Record) (all []string) {
 	return all
 }
 
-// TestHeld checks that the client doesn't get the held event before the hold is resumed. Everything is recorded
-// as it arrived.
+// TestHeld checks that the client doesn't get the held event before the hold is resumed, and that everything is
+// recorded as it arrived.
 func TestHeld(t *testing.T) {
 	d, watch := holding(t, `\"a\"`, 0, opened, started, more)
 	body := d.post(t)
@@ -134,8 +134,8 @@ func TestHeldLimit(t *testing.T) {
 	}
 }
 
-// TestHeldCut checks that a response that is cut off is not ended cleanly, and that toolscope is recorded as
-// the cause.
+// TestHeldCut checks that a response that is cut off doesn't seem complete to the client, and that toolscope is
+// recorded as the cause.
 func TestHeldCut(t *testing.T) {
 	d, _ := holding(t, `\"a\"`, 0, opened, started, more)
 	body := d.post(t)
@@ -164,7 +164,7 @@ func TestHeldClientLeaves(t *testing.T) {
 	}
 }
 
-// TestHeldAlive checks that a client that reads an event stream gets keep-alives, in a form that it ignores.
+// TestHeldAlive checks that a client of an event stream gets keep-alives in a form that it ignores.
 func TestHeldAlive(t *testing.T) {
 	d, _ := holding(t, `\"a\"`, 0, opened, started)
 	d.proxy.options.alive = 5 * time.Millisecond

@@ -127,7 +127,7 @@ func TestHTTP2(t *testing.T) {
 	}
 }
 
-// sendNow sends a part of a response at once.
+// sendNow sends a part of a response immediately.
 func sendNow(w http.ResponseWriter, text string) {
 	io.WriteString(w, text)
 	w.(http.Flusher).Flush()
@@ -167,8 +167,8 @@ func TestOtherUpgradesAreNotPassedOn(t *testing.T) {
 	}
 }
 
-// TestUploadIsReadAgain checks that a request is sent again on another connection only if its beginning is
-// still kept.
+// TestUploadIsReadAgain checks that a request is sent again on another connection only if the beginning of its body
+// is still kept.
 func TestUploadIsReadAgain(t *testing.T) {
 	d := stand(t, "http://127.0.0.1:1", nil)
 	x := &exchange{p: d.proxy, number: 1}

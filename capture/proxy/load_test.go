@@ -13,10 +13,11 @@ import (
 	"toolscope/capture"
 )
 
-// TestManyStreams runs 200 streams at once. Each must get its own bytes, and so must its records.
+// TestManyStreams runs 200 streams at once. Each client must get the bytes of its own stream, and so must the records
+// of each exchange.
 func TestManyStreams(t *testing.T) {
 	const streams, events = 200, 50
-	var all sync.WaitGroup // all have begun before any continues
+	var all sync.WaitGroup // waits until all streams have begun
 	all.Add(streams)
 	event := func(path string, i int) string { return fmt.Sprintf("data: %s %d\n\n", path, i) }
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {

@@ -77,8 +77,8 @@ func TestBrokenIsToldOnce(t *testing.T) {
 	}
 }
 
-// TestCloserIsTheFirst checks that the time of each Close decides which party closed first, however late it is
-// read.
+// TestCloserIsTheFirst checks that the party that sent its Close first counts as the closer, even if its Close is
+// read later.
 func TestCloserIsTheFirst(t *testing.T) {
 	bye := frame(fin|capture.OpClose, closing(4000, "bye"), false)
 	for _, first := range []capture.Party{capture.Client, capture.Provider} {
@@ -94,8 +94,8 @@ func TestCloserIsTheFirst(t *testing.T) {
 	}
 }
 
-// TestClientLeftFirst checks that once the client has left, the end of the upstream's connection is not
-// recorded as the reason.
+// TestClientLeftFirst checks that the end of the upstream's connection is not recorded as the reason if the client
+// had left before.
 func TestClientLeftFirst(t *testing.T) {
 	for _, left := range []bool{true, false} {
 		x, _ := begun(t)
@@ -112,7 +112,7 @@ func TestClientLeftFirst(t *testing.T) {
 	}
 }
 
-// ends is a connection of an upstream that has ended.
+// ends is a connection to an upstream that has ended.
 type ends struct{ io.WriteCloser }
 
 func (ends) Read([]byte) (int, error) { return 0, io.EOF }

@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// messagesURL is the body of an event stream whose first event may name the URL for the client's messages.
-// MCP servers over HTTP+SSE send such an event. Clients refuse a URL whose origin differs from the origin of
-// the stream. So in an absolute URL of the upstream, the address is replaced with that of this proxy. The
-// records contain the original.
+// messagesURL is the body of an event stream whose first event may name the URL for the client's messages. MCP
+// servers over HTTP+SSE send such an event. Clients refuse a URL whose origin differs from the origin of the stream.
+// If the URL is absolute and has the upstream's address, that address is replaced with the proxy's. The records
+// contain the original.
 type messagesURL struct {
 	io.ReadCloser
 	from, to string // "http://host:port" of the upstream and of the proxy
-	head     []byte // the beginning of the body, while it may be that event
-	passed   bool   // the event has been read, or the body has another beginning
+	head     []byte // the beginning of the body, while it may be the event with the URL
+	passed   bool   // the event has been read, or the body begins with something else
 	err      error  // the error with which the body ended
 	note     string
 }
 
-// redirectMessages replaces the URL in an event stream of a listener's only upstream.
+// redirectMessages makes the proxy replace the URL in an event stream if the listener has only one upstream.
 func (x *exchange) redirectMessages(res *http.Response) {
 	isOnly := x.client.Context().Value(onlyKey{}) != nil
 	isStream := strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream") && res.Header.Get("Content-Encoding") == ""

@@ -11,8 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestServeOnly checks that a listener with one upstream forwards paths unchanged. If an upstream names its own
-// address for messages, they go through the proxy. Nothing else in its streams is changed.
+// TestServeOnly checks that a listener with one upstream forwards paths unchanged. If an upstream names a URL with
+// its own address for messages, the messages must go through the proxy. Nothing else in its streams may change.
 func TestServeOnly(t *testing.T) {
 	var text, kind string
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {

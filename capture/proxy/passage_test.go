@@ -19,7 +19,7 @@ import (
 	"toolscope/capture"
 )
 
-// bodies returns streams as providers send them, with their Content-Type and Content-Encoding.
+// bodies returns streams as sent by providers, with their Content-Type and Content-Encoding.
 func bodies() map[string][3]string {
 	var events, lines, messages, packed bytes.Buffer
 	for i := range 200 {
@@ -109,8 +109,8 @@ func passes(t *testing.T, body [3]string, sized bool, random *rand.Rand) {
 	}
 }
 
-// TestPiecesPassAtOnce checks that every chunk arrives before the next one is sent. The proxy holds back no
-// bytes, in either direction.
+// TestPiecesPassAtOnce checks that every chunk arrives before the next one is sent, so that the proxy holds back no
+// bytes in either direction.
 func TestPiecesPassAtOnce(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).EnableFullDuplex()
@@ -152,8 +152,8 @@ func TestPiecesPassAtOnce(t *testing.T) {
 	}
 }
 
-// TestHeadsPassAsTheyAre compares the request that the upstream gets and the response that the client gets with
-// those of a connection without a proxy.
+// TestHeadsPassAsTheyAre compares the request that the upstream gets, and the response that the client gets, with and
+// without the proxy.
 func TestHeadsPassAsTheyAre(t *testing.T) {
 	const request = "POST /v1/x%2Fy/{z}?a=1;b=%zz HTTP/1.1\r\nHost: HOST\r\nContent-Length: 2\r\nAuthorization: Bearer k\r\nX-Forwarded-For: 1.2.3.4\r\n" +
 		"Forwarded: for=x\r\nAccept-Encoding: br, zstd\r\nX-Two: a\r\nX-Two: b\r\nAnthropic-Version: 2023-06-01\r\nX-Empty:\r\nCookie: a=b\r\n" +

@@ -1,28 +1,28 @@
-// Package proxy is a recording reverse proxy between clients and a fixed set of providers. It passes
-// every exchange to its caller as capture.Records.
+// Package proxy is a recording reverse proxy between clients and a fixed set of providers. It passes every
+// exchange to its caller as a sequence of capture.Records.
 //
 //	client ─▶ admit ─▶ route ─▶ httputil.ReverseProxy ─▶ upstream
 //	          (allowed?)             │ taps: bytes and times
 //	                                 ▼
 //	                          Options.Record
 //
-// Terms: A route sends the requests under a path prefix to one upstream. Requests without a route are refused.
-// A tap reads a body that is being forwarded, and records the forwarded bytes.
+// Terms: A route sends the requests under a path prefix to one upstream. Requests without a route are
+// refused. A tap reads a body that is being forwarded, and records the forwarded bytes.
 //
 // Invariants:
-//   - A request that is not allowed is refused before anything is dialled, with a status code and a
-//     line that gives the reason.
-//   - Bodies are forwarded unchanged, each byte when it arrives. Header fields are forwarded unchanged
-//     too, except the connection's own (RFC 9110 §7.6.1), WebSocket extensions, and Host, which becomes
-//     the upstream's. The order and case of the names may change: net/http doesn't keep them. Nothing is
-//     added, except a mark for an upstream on this machine that may be a toolscope itself. With faults or
-//     breakpoints, a request asks for an uncompressed response. An MCP server's URL for messages may be
-//     replaced with this proxy's. Faults change the client's response, never the records. A held response
-//     is forwarded later than it arrived, and the records note this.
+//   - A request that is not allowed is refused before anything is dialled, with a status code and a line
+//     that gives the reason.
+//   - Bodies are forwarded unchanged, each byte when it arrives. Header fields are forwarded unchanged too,
+//     except those that apply only to one connection (RFC 9110 §7.6.1), WebSocket extensions, and Host,
+//     which becomes the upstream's. The order and case of the names may change, because net/http doesn't
+//     keep them. Nothing is added, except a mark if the upstream is on this machine and may be a toolscope
+//     server. With faults or breakpoints, a request asks for an uncompressed response. An MCP server's URL
+//     for messages may be replaced with the proxy's. Faults change the client's response, never the
+//     records. A held response is forwarded later than it arrived, and the records note this.
 //   - Recording never delays the traffic: Options.Record must return without waiting.
 //   - If one side breaks off inside a body, the proxy breaks off the other side too. It never ends that
 //     side cleanly.
-//   - Records contain secrets as they were sent. The caller redacts them before they reach a disk or
+//   - Records contain secrets as they were sent. The caller redacts the records before they reach a disk or
 //     a screen.
 package proxy
 
@@ -51,50 +51,51 @@ import (
 // Options configures a proxy. Routes and Record are required.
 type Options struct {
 	Routes []Route
-	Record func(capture.Record) // called from many goroutines, in order within an exchange; must not wait
+	Record func(capture.Record) // called from many goroutines, but in order within an exchange; must not wait
 
-	// Refused is called for each refused request, with the status and the reason, from the request's
-	// own goroutine. The request is also recorded as an exchange, without its body. It may be nil.
+	// Refused is called for each refused request with the status and the reason, in the request's own goroutine. The
+	// request is also recorded as an exchange, without its body. Refused may be nil.
 	Refused func(status int, why string)
 
-	// Advise returns advice for a request without a route, e.g. "put /openai before it", or "". It may be nil.
+	// Advise returns advice for a request without a route, e.g. "put /openai before it", or "" if it has none. Advise
+	// may be nil.
 	Advise func(*http.Request) string
 
-	Faults []fault.Fault // injected into the client's responses; the records hold the originals
+	Faults []fault.Fault // faults that are injected into the client's responses; the records have the original bytes
 
-	// Watch makes the Watch of a response, which decides whether the response is held. If it is nil, no
-	// response is held. HoldTime is the maximum time of a hold; 0 means 5 minutes.
+	// Watch returns the Watch that decides whether a response is held. If it is nil, no response is held. HoldTime is
+	// the maximum duration of a hold; 0 means 5 minutes.
 	Watch    func() Watch
 	HoldTime time.Duration
 
-	Began  time.Time        // start of the records' times; if zero, the time when the proxy was made
+	Began  time.Time        // start of the records' times; if zero, the time when the proxy was created
 	Now    func() time.Time // nil is time.Now
 	Limits Limits
 
-	Public  bool     // listen on any address, not only the loopback; needs a Token
+	Public  bool     // allow listening on any address, not only the loopback; needs a Token
 	Token   string   // if set, every request must have it: see [Proxy]
 	Origins []string // additional web origins that may send requests; loopback origins always may
 
 	Roots *x509.CertPool // authorities for upstreams' certificates; nil means the system's
-	Log   *log.Logger    // net/http's log about clients and bugs; if nil, the log is dropped
+	Log   *log.Logger    // log of net/http about clients and bugs; if nil, it is dropped
 
-	dial  func(ctx context.Context, network, address string) (net.Conn, error) // nil is a net.Dialer
-	alive time.Duration                                                        // time between keep-alives; 0 is 5 s
+	dial  func(ctx context.Context, network, address string) (net.Conn, error) // nil means a net.Dialer
+	alive time.Duration                                                        // time between keep-alives; 0 means 5 s
 }
 
-// Route sends the requests whose path begins with Prefix to Upstream, without the prefix. "/" matches all
+// Route sends requests whose path begins with Prefix to Upstream, with the prefix removed. The prefix "/" matches all
 // requests that no other route matches.
 type Route struct {
 	Prefix   string   // complete segments, e.g. "/anthropic"
-	Field    string   // a header field that the requests must have; "" for all requests
+	Field    string   // a header field that a request must have; "" if none is required
 	Upstream *url.URL // http or https, and a host; its path, if any, comes before the path of the request
 }
 
 // Limits are the limits of requests and exchanges. A zero value means the default.
 type Limits struct {
-	HeaderBytes int           // maximum size of a request's or response's head: 1 MiB
-	HeaderTime  time.Duration // maximum time for a request's head to arrive: 10 s
-	Idle        time.Duration // an exchange is cut after this time without data in either direction: 10 min
+	HeaderBytes int           // maximum size of the head of a request or a response; default 1 MiB
+	HeaderTime  time.Duration // maximum time for a request's head to arrive; default 10 s
+	Idle        time.Duration // an exchange is cut after this time without data in either direction; default 10 min
 }
 
 const (
@@ -102,7 +103,7 @@ const (
 	headerTime  = 10 * time.Second
 	idleTime    = 10 * time.Minute
 
-	keepAlive = 2 * time.Minute // maximum time that a client's connection may be without a request
+	keepAlive = 2 * time.Minute // maximum time that a client's connection may be idle between requests
 )
 
 func (l Limits) orDefaults() Limits {
@@ -111,25 +112,25 @@ func (l Limits) orDefaults() Limits {
 
 // Stats counts a proxy's requests.
 type Stats struct {
-	Requests int64  // forwarded requests, and requests answered because of a fault
+	Requests int64  // number of requests that were forwarded, or answered by a fault
 	Live     int64  // number of these requests that are still open
-	Refused  int64  // requests that were refused
-	Refusal  string // the reason why the last of them was refused
+	Refused  int64  // number of requests that were refused
+	Refusal  string // why the last of them was refused
 }
 
-// Proxy is an http.Handler that forwards and records. Use it with [Proxy.Serve] or in your own server,
-// which must then limit the size and the time of a request's head.
+// Proxy is an http.Handler that forwards and records requests. Use it with [Proxy.Serve] or in your own
+// server, which must then limit the size of a request's head and the time for it.
 //
-// If the proxy has a token, a request must contain it. It can be the first segment of the path
-// ("/TOKEN/anthropic/v1/messages"), which works with any client that takes a base URL. Or it can be in the
-// field "Proxy-Authorization: Bearer TOKEN". The token is neither forwarded nor recorded.
+// If the proxy has a token, every request must contain it. The token can be the first segment of the path
+// ("/TOKEN/anthropic/v1/messages"), which works with any client that accepts a base URL. It can also be in
+// the field "Proxy-Authorization: Bearer TOKEN". The token is neither forwarded nor recorded.
 type Proxy struct {
 	options   Options
 	limits    Limits
 	routes    []route
 	mark      string // identifies this proxy among toolscope's servers
 	transport *http.Transport
-	single    *http.Transport // makes connections that serve one request
+	single    *http.Transport // makes a new connection for each request
 	buffers   buffers
 	faults    *fault.Set // nil without faults
 	log       *log.Logger
@@ -139,7 +140,7 @@ type Proxy struct {
 	closing context.Context // done when Close begins
 	close   context.CancelCauseFunc
 
-	mu        sync.Mutex // protects watched and closed, so that no request enters while Close waits
+	mu        sync.Mutex // protects watched and closed, so that no request is accepted while Close waits
 	closed    bool
 	watched   map[int]*heldBody // by exchange
 	exchanges sync.WaitGroup
@@ -183,15 +184,15 @@ func New(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// Stats returns the counts so far.
+// Stats returns the current counts.
 func (p *Proxy) Stats() Stats {
 	s := Stats{Requests: p.numbers.Load() - p.refused.Load(), Live: p.live.Load(), Refused: p.refused.Load()}
 	s.Refusal, _ = p.refusal.Load().(string)
 	return s
 }
 
-// Close cuts the open exchanges. It returns when all have ended and every record was passed on. If ctx ends
-// first, Close returns the error of ctx.
+// Close cuts the open exchanges. It returns when all of them have ended and every record has been passed on. If ctx
+// ends first, Close returns the error of ctx.
 func (p *Proxy) Close(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true
@@ -251,15 +252,15 @@ func (p *Proxy) tryEnter() bool {
 
 func (p *Proxy) recordTime() time.Duration { return max(0, p.options.Now().Sub(p.options.Began)) }
 
-// Serve answers requests on l until ctx is done or the proxy is closed. Then it cuts the open exchanges, closes
-// l and returns nil. It refuses a listener that other machines can reach, unless the proxy is public.
+// Serve answers requests on l until ctx is done or the proxy is closed. It then cuts the open exchanges, closes l and
+// returns nil. It refuses a listener that other machines can reach, unless the proxy is public.
 func (p *Proxy) Serve(ctx context.Context, l net.Listener) error {
 	return p.serveRoutes(ctx, l, p.routes)
 }
 
-// ServeOnly is like Serve, for a listener whose requests all go to one upstream with their paths. A server that
-// writes its own paths in its responses needs this: a client resolves such paths against the listener's
-// address.
+// ServeOnly is like Serve, for a listener whose requests all go to one upstream with their paths unchanged. It is
+// needed for a server that writes its own paths in its responses, because a client resolves such paths against the
+// listener's address.
 func (p *Proxy) ServeOnly(ctx context.Context, l net.Listener, upstream *url.URL) error {
 	routes, err := newRoutes([]Route{{Prefix: "/", Upstream: upstream}})
 	if err != nil {
@@ -304,7 +305,7 @@ func (p *Proxy) serveRoutes(ctx context.Context, l net.Listener, routes []route)
 	case <-ctx.Done():
 	case <-p.closing.Done():
 	}
-	stop(errClosed) // before the connections close, so that this is the reason of the cuts
+	stop(errClosed) // stop before the connections close, so that errClosed is the reason for the cuts
 	server.Close()
 	if err == nil {
 		err = <-ended
@@ -326,11 +327,12 @@ func isLocal(a net.Addr) bool {
 }
 
 // A headWatch searches the bytes of each request's head for a Content-Length next to a Transfer-Encoding.
-// net/http removes such a Content-Length silently (RFC 9112 §6.3 allows that). The forwarded request gets its
-// own framing, so it can't be used for request smuggling. But a client that sends both is wrong or malicious.
+// net/http removes such a Content-Length silently, as RFC 9112 §6.3 allows. The forwarded request gets its
+// own framing, so the two fields can't be used for request smuggling. But a client that sends both is faulty
+// or malicious.
 //
-// It reads the first bytes of the connection, and the first bytes after each idle time, up to an empty line. It
-// doesn't see a request that was sent before the previous response.
+// A headWatch reads the first bytes of the connection, and the first bytes after each idle time, up to an
+// empty line. It doesn't see a request that was sent before the previous response.
 type headWatch struct {
 	net.Conn
 	mu     sync.Mutex
@@ -378,8 +380,8 @@ func (c *headWatch) expectHead() {
 	c.inBody, c.length, c.line = false, false, c.line[:0]
 }
 
-// CloseWrite closes the write side. net/http ends a refusal with it. An upgraded connection uses it when one
-// side has ended.
+// CloseWrite closes the write side. net/http calls it after a refusal. An upgraded connection calls it when one side
+// has ended.
 func (c *headWatch) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -409,7 +411,7 @@ func writeRefusal(w http.ResponseWriter, no *Refusal) {
 	no.Write(w, self)
 }
 
-// recordRefusal records a refused request as an exchange that this proxy answered. It doesn't read the body.
+// recordRefusal records a refused request as an exchange that the proxy answered itself. It doesn't read the body.
 func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 	number, at := int(p.numbers.Add(1)), p.recordTime()
 	header := r.Header.Clone()
@@ -419,7 +421,7 @@ func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 		p.options.Record(rec)
 	}
 	path := cmp.Or(rawPath(r), r.RequestURI)
-	if p.options.Token != "" { // the first segment may be the token, or an incorrect token
+	if p.options.Token != "" { // the first segment may be a token, right or wrong
 		_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		path = "/…/" + rest
 	}
@@ -433,9 +435,8 @@ func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 	put(capture.Record{End: capture.EndEOF, Why: capture.Refused + no.Why, By: capture.Toolscope})
 }
 
-// routeRequest returns the target of a request, or a refusal. The parameter passed contains the marks of the
-// servers that the request has passed. A public proxy accepts any host name, because the token keeps strangers
-// out.
+// routeRequest returns the target of a request, or a refusal. The parameter passed contains the marks of the servers
+// that the request has passed. A public proxy accepts any host name, because its token keeps strangers out.
 func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *Refusal) {
 	switch {
 	case r.Method == http.MethodConnect:
@@ -474,8 +475,8 @@ func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *Refusa
 	return to, nil
 }
 
-// isOwn reports whether u leads to this proxy, e.g. because a base URL was set twice. Such a request would loop
-// forever.
+// isOwn reports whether u leads to this proxy, e.g. because a base URL was set twice. A request to such a URL would
+// loop forever.
 func isOwn(r *http.Request, u *url.URL) bool {
 	host, port := LocalAddress(r)
 	to := u.Port()
@@ -485,7 +486,7 @@ func isOwn(r *http.Request, u *url.URL) bool {
 	return port != "" && port == to && (u.Hostname() == host || IsLoopback(host) && IsLoopback(u.Hostname()))
 }
 
-// checkToken returns the request's path without the token, or a refusal if the token is missing.
+// checkToken returns the request's path without the token, or a refusal if the request doesn't have the token.
 func (p *Proxy) checkToken(r *http.Request) (string, *Refusal) {
 	path := rawPath(r)
 	if p.options.Token == "" {

@@ -15,8 +15,8 @@ import (
 	"toolscope/capture"
 )
 
-// onceUpstream starts an upstream that answers one request on each connection. It reads the next request
-// completely, sends ending, and closes the connection.
+// onceUpstream starts an upstream that answers one request on each connection. It reads the next request completely,
+// writes ending, and closes the connection.
 func onceUpstream(t *testing.T, requests *atomic.Int64, ending string) string {
 	return upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
 		for first := true; ; first = false {
@@ -35,8 +35,8 @@ func onceUpstream(t *testing.T, requests *atomic.Int64, ending string) string {
 	})
 }
 
-// TestStaleConnection has an upstream that closes each connection at the second request on it. Every request
-// must get a response.
+// TestStaleConnection checks an upstream that closes each connection at the second request on it. Every request must
+// get a response.
 func TestStaleConnection(t *testing.T) {
 	var requests atomic.Int64
 	d := stand(t, onceUpstream(t, &requests, ""), nil)
@@ -64,7 +64,7 @@ func TestStaleConnection(t *testing.T) {
 	}
 }
 
-// TestNotSentAgain checks that a request is sent again only if it got no bytes on a reused connection.
+// TestNotSentAgain checks that a request is sent again only if it was sent on a reused connection and got no bytes.
 func TestNotSentAgain(t *testing.T) {
 	chunked := func(n int) io.Reader { return io.MultiReader(bytes.NewReader(make([]byte, n))) }
 	for _, test := range []struct {
@@ -73,7 +73,7 @@ func TestNotSentAgain(t *testing.T) {
 		body     io.Reader
 		used     bool // the connection has had a request before
 		status   int
-		requests int64 // number of requests that the upstream got
+		requests int64 // number of requests that the upstream received
 		by       capture.Party
 		why      string
 	}{
@@ -116,7 +116,8 @@ func TestNotSentAgain(t *testing.T) {
 	}
 }
 
-// TestStreamErrorIsNotSentAgain has an HTTP/2 upstream that refuses one request. It doesn't end the connection.
+// TestStreamErrorIsNotSentAgain checks that a request is not sent again if an HTTP/2 upstream refuses it without
+// ending the connection.
 func TestStreamErrorIsNotSentAgain(t *testing.T) {
 	var requests atomic.Int64
 	d := serveHTTP2(t, func(w http.ResponseWriter, r *http.Request) {
@@ -136,8 +137,8 @@ func TestStreamErrorIsNotSentAgain(t *testing.T) {
 	}
 }
 
-// TestClosedConnectionIsNotReused checks that a client that wants its connection closed gets its own connection
-// to the upstream.
+// TestClosedConnectionIsNotReused checks that a client that asks to close its connection gets its own connection to
+// the upstream.
 func TestClosedConnectionIsNotReused(t *testing.T) {
 	d := stand(t, serve(t, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Close) }), nil)
 	for n, test := range []struct {

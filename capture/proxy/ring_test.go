@@ -11,8 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestRing has a ring of proxies: each is the upstream of the previous one. A request is refused when it comes
-// to a proxy for the second time.
+// TestRing checks a ring of proxies, in which each is the upstream of the previous one. A request must be refused
+// when it reaches a proxy for the second time.
 func TestRing(t *testing.T) {
 	const size = 3
 	var listeners [size]net.Listener
@@ -64,8 +64,8 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// TestRowOfProxies checks that proxies in a row are not a ring. A provider on another machine never gets a
-// mark, neither from the proxies nor from the client.
+// TestRowOfProxies checks that a row of proxies is not taken for a ring. A provider on another machine must never get
+// a mark, neither from the proxies nor from the client.
 func TestRowOfProxies(t *testing.T) {
 	var got http.Header
 	up := upstreamAt(t, serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))

@@ -68,22 +68,22 @@ func checkUpstream(u *url.URL) error {
 type target struct {
 	url   *url.URL
 	text  string   // the URL in the form in which it is sent
-	marks []string // marks of toolscope's servers on the way to the target
+	marks []string // marks of the toolscope servers that the request has passed
 }
 
-// rawPath returns the path of a request as its client wrote it. A url.URL may not have that path. If one
-// character should have been escaped, it escapes the complete path again, and %2F becomes a slash.
+// rawPath returns the path of a request as its client wrote it. A url.URL may not have that path: if one character
+// should have been escaped, it escapes the complete path again, and %2F becomes a slash.
 func rawPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
-	if r.URL.Host != "" || path == "" { // an absolute URL, or a request that no server read
+	if r.URL.Host != "" || path == "" { // an absolute URL, or a request that was not read by a server
 		return r.URL.EscapedPath()
 	}
 	return path
 }
 
-// findRoute returns the target of a request for the URL in. It returns nil if no route matches, or if the
-// path's escapes are invalid. The path is matched and forwarded as the client wrote it, with its escapes. The
-// query is forwarded unchanged too.
+// findRoute returns the target of a request for the URL in, or nil if no route matches or the path's escapes are
+// invalid. The path is matched and forwarded as the client wrote it, with its escapes. The query is forwarded
+// unchanged too.
 func findRoute(routes []route, in *url.URL, path string, header http.Header) *target {
 	for _, r := range routes {
 		if r.field != "" && header.Get(r.field) == "" {
@@ -106,7 +106,7 @@ func findRoute(routes []route, in *url.URL, path string, header http.Header) *ta
 			Path: plain, RawPath: whole,
 			RawQuery: in.RawQuery, ForceQuery: in.ForceQuery,
 		}
-		if to.EscapedPath() != whole && !strings.HasPrefix(whole, "//") { // in Opaque, a leading // would name another host
+		if to.EscapedPath() != whole && !strings.HasPrefix(whole, "//") { // in Opaque, // at the beginning would name another host
 			to.Opaque = whole
 		}
 		text := to.Scheme + "://" + to.Host + whole
@@ -118,7 +118,7 @@ func findRoute(routes []route, in *url.URL, path string, header http.Header) *ta
 	return nil
 }
 
-// routePrefixes lists the prefixes of the routes, except prefixes below that of another route.
+// routePrefixes lists the prefixes of the routes, except those that begin with the prefix of another route.
 func routePrefixes(routes []route) string {
 	var names []string
 	for _, r := range routes {
@@ -134,14 +134,14 @@ func routePrefixes(routes []route) string {
 const (
 	dialTime      = 30 * time.Second
 	handshakeTime = 10 * time.Second
-	continueTime  = time.Second // how long a client waits for "100 Continue", independent of the upstream
+	continueTime  = time.Second // how long a client waits for "100 Continue" if the upstream doesn't send it
 	idleUpstream  = 30 * time.Second
-	pingAfter     = 15 * time.Second // a ping follows after this silence on an HTTP/2 connection, to detect a dead one
+	pingAfter     = 15 * time.Second // time without data on an HTTP/2 connection after which a ping checks that the connection is alive
 	copyBytes     = 32 << 10
 )
 
-// newTransport returns the transport to the upstreams. It decodes no content, adds no header field, checks
-// certificates, and uses the proxy that the environment names, if any.
+// newTransport returns the transport to the upstreams. It doesn't decode content or add header fields. It checks
+// certificates, and uses the proxy from the environment, if one is set.
 func newTransport(o Options, l Limits) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -163,9 +163,9 @@ func newTransport(o Options, l Limits) *http.Transport {
 // dialFunc connects to an address.
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// upstreamConns are the open connections to upstreams. A transport closes idle connections. But an HTTP/2
-// connection is not idle while it is still ending a cancelled stream: without closeAll, it would outlive the
-// proxy.
+// upstreamConns are the open connections to upstreams. A transport closes only idle connections, and an HTTP/2
+// connection is not idle while it is still ending a cancelled stream. Without closeAll, such a connection would
+// outlive the proxy.
 type upstreamConns struct {
 	mu     sync.Mutex
 	open   map[*upstreamConn]bool
@@ -186,7 +186,7 @@ func (c *upstreamConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite closes the write side, for upgraded connections.
+// CloseWrite closes the write side of the connection. It is used for upgraded connections.
 func (c *upstreamConn) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
@@ -216,7 +216,7 @@ func (u *upstreamConns) trackDial(dial dialFunc) dialFunc {
 	}
 }
 
-// closeAll closes all connections, including connections that are made later.
+// closeAll closes all connections, including those that are made later.
 func (u *upstreamConns) closeAll() {
 	u.mu.Lock()
 	open := u.open
@@ -227,8 +227,8 @@ func (u *upstreamConns) closeAll() {
 	}
 }
 
-// dialGuard checks each resolved address when it is dialled. So a name can't pass the check by resolving to
-// another address later. dialGuard allows any address that the upstream's URL names directly.
+// dialGuard checks each resolved address when it is dialled, so a name can't pass the check and then resolve to
+// another address. It allows any address that the upstream's URL names directly.
 type dialGuard struct{ resolver *net.Resolver } // nil means the system's resolver
 
 func (g dialGuard) dialChecked(ctx context.Context, network, address string) (net.Conn, error) {
@@ -241,7 +241,7 @@ func (g dialGuard) dialChecked(ctx context.Context, network, address string) (ne
 	return d.DialContext(ctx, network, address)
 }
 
-// metadata lists the addresses at which clouds provide their machines' credentials, except link-local
+// metadata lists the addresses at which cloud services provide the credentials of their machines, except link-local
 // addresses.
 var metadata = []netip.Addr{
 	netip.MustParseAddr("fd00:ec2::254"),   // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
@@ -261,10 +261,10 @@ func checkAddress(host, resolved string) error {
 	return nil
 }
 
-// errForbidden means that a name resolves to an address that can't be a provider's.
+// errForbidden means that a name resolves to an address that can't be that of a provider.
 var errForbidden = errors.New("a link-local or metadata address: refused unless the upstream's URL names the address itself")
 
-// buffers lends the buffers for copying bodies.
+// buffers provides the buffers for copying bodies.
 type buffers struct{ pool sync.Pool }
 
 func (b *buffers) Get() []byte {

@@ -45,7 +45,7 @@ func TestRoutes(t *testing.T) {
 			t.Errorf("%s: sent as %s", test.in, sent)
 		}
 	}
-	// A path that looks like the beginning of a URL without a scheme must never name the host.
+	// A path that looks like a URL without a scheme must never name the host.
 	for _, in := range []string{"//evil.example/{a}", "//evil.example/a%2Fb", "//evil.example:80/\"", "///evil.example/{a}"} {
 		u := &url.URL{Path: in}
 		got := findRoute(routes, u, in, nil)
@@ -76,7 +76,8 @@ func TestRoutes(t *testing.T) {
 	}
 }
 
-// TestHostStays checks that the upstream gets the request under its own name, whatever the path looks like.
+// TestHostStays checks that the upstream gets the request under the upstream's own name, whatever the path looks
+// like.
 func TestHostStays(t *testing.T) {
 	lines := make(chan string, 1)
 	up := upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {

@@ -14,7 +14,7 @@ import (
 	"toolscope/capture"
 )
 
-// TestHeadIsWatchedInPieces checks that a Content-Length is found wherever the head is cut, but only as a field
+// TestHeadIsWatchedInPieces checks that a Content-Length is found wherever the head is cut, but only if it is a field
 // of the head.
 func TestHeadIsWatchedInPieces(t *testing.T) {
 	for request, has := range map[string]bool{
@@ -43,8 +43,8 @@ type readFrom struct {
 
 func (c readFrom) Read(p []byte) (int, error) { return c.Reader.Read(p) }
 
-// TestOwnPorts checks that the proxy recognises itself as the upstream, even if the URL has only the scheme's
-// default port.
+// TestOwnPorts checks that the proxy recognises an upstream URL that leads to the proxy itself, even if the URL has
+// only the scheme's default port.
 func TestOwnPorts(t *testing.T) {
 	for _, test := range []struct {
 		port     int
@@ -71,7 +71,7 @@ func TestOwnPorts(t *testing.T) {
 	}
 }
 
-// TestCloseWrite checks that one side is closed alone, if the connection supports that.
+// TestCloseWrite checks that one side alone can be closed, if the connection supports that.
 func TestCloseWrite(t *testing.T) {
 	one, other := net.Pipe()
 	defer other.Close()
@@ -92,7 +92,7 @@ type closesHalf struct {
 
 func (c closesHalf) CloseWrite() error { return c.says }
 
-// TestLimits checks the documented defaults of the limits, and that limits that are set are kept.
+// TestLimits checks that the default limits are as documented, and that limits that are set are kept.
 func TestLimits(t *testing.T) {
 	if l := (Limits{}).orDefaults(); l != (Limits{1 << 20, 10 * time.Second, 10 * time.Minute}) {
 		t.Errorf("%+v", l)
@@ -102,7 +102,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestTimesCountFrom checks that times count from the creation of the proxy, or from Options.Began.
+// TestTimesCountFrom checks that times are counted from the creation of the proxy, or from Options.Began.
 func TestTimesCountFrom(t *testing.T) {
 	now := time.Unix(100, 0)
 	o := Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, "http://127.0.0.1:1")}}, Record: func(capture.Record) {}, Now: func() time.Time { return now }}

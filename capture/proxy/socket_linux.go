@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// These are constants of linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h.
+// These constants are from linux/sock_diag.h, linux/inet_diag.h and net/tcp_states.h.
 const (
 	sockDiagByFamily = 20
 	sockRequestLen   = unix.SizeofNlMsghdr + 56 // struct inet_diag_req_v2
@@ -18,8 +18,8 @@ const (
 	sockListens      = 10
 )
 
-// hasOpenSocket reports whether a process on this machine has an open socket with a connection from one address
-// to the other. The kernel keeps closed sockets for a while, but without an inode.
+// hasOpenSocket reports whether a process on this machine has an open socket for a connection from one address to the
+// other. The kernel keeps closed sockets for a while, but without an inode.
 func hasOpenSocket(from, to netip.AddrPort) bool {
 	link, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
 	if err != nil {
@@ -37,8 +37,8 @@ func hasOpenSocket(from, to netip.AddrPort) bool {
 		answer[sockStateAt] != sockListens && binary.NativeEndian.Uint32(answer[sockInodeAt:]) != 0
 }
 
-// socketRequest returns the request for a socket with these addresses: a struct nlmsghdr, and a struct
-// inet_diag_req_v2.
+// socketRequest returns the request for information about a socket with these addresses: a struct nlmsghdr and a
+// struct inet_diag_req_v2.
 func socketRequest(from, to netip.AddrPort) []byte {
 	family := byte(unix.AF_INET)
 	if !from.Addr().Unmap().Is4() {

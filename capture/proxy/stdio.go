@@ -17,19 +17,19 @@ import (
 )
 
 // RunStdio runs a server process and records its standard streams. Most servers of the Model Context Protocol
-// use these streams, and agents that an editor starts:
+// use these streams, and so do agents that an editor starts:
 //
 //	client ─▶ our standard input  ─▶ stamped, recorded ─▶ the process's
 //	client ◀─ our standard output ◀─ stamped, recorded ◀─ the process's
 //
 // Invariants:
 //   - Bytes are passed on exactly as they arrived, and none are added.
-//   - A chunk is stamped and recorded before it is passed on, so a response never comes before its request.
-//     Record must not wait, so recording delays no bytes.
-//   - The process sees the same as without toolscope, in our process group: the end of its input, the end
-//     of its output's reader, and signals. This program ends as the process does.
-//   - If the system allows it, the process does not outlive this program. It does not outlive the client
-//     for long.
+//   - A chunk gets its time and is recorded before it is passed on, so a response is never recorded before
+//     its request. Record must not wait, so recording doesn't delay any bytes.
+//   - The process runs in our process group and sees the same as without toolscope: the end of its input,
+//     the end of its output's reader, and signals. This program ends in the same way as the process.
+//   - If the system allows it, the process ends at the latest with this program. It ends soon after the
+//     client.
 
 // StdioOptions holds options for running a process.
 type StdioOptions struct {
@@ -40,33 +40,33 @@ type StdioOptions struct {
 	Record                func(capture.Record) // owns the record, and must not wait
 }
 
-// Ending says how the process ended: by a signal, or with an exit code.
+// Ending describes how the process ended: by a signal, or with an exit code.
 type Ending struct {
 	Signal syscall.Signal // 0 for none
 	Code   int
 }
 
 const (
-	chunkBytes = 64 << 10        // maximum size of a chunk: the size of a pipe
-	graceTime  = 2 * time.Second // time in which a process may end on its own when its client is gone
+	chunkBytes = 64 << 10        // maximum size of a chunk, which is the size of a pipe
+	graceTime  = 2 * time.Second // time that a process has to end on its own after its client is gone
 )
 
 // wrapper is a running process.
 type wrapper struct {
 	o         StdioOptions
 	cmd       *exec.Cmd
-	mu        sync.Mutex // keeps the times of records in order
+	mu        sync.Mutex // protects the order of the records' times
 	exited    chan struct{}
-	signalled atomic.Bool // a signal was passed on
+	signalled atomic.Bool // a signal was forwarded to the process
 }
 
 // RunStdio runs a command to its end. An error means that the command could not be started.
 func RunStdio(args []string, o StdioOptions) (Ending, error) {
-	// A child can be tied to its parent. Then the parent is the thread that started the child.
+	// A child can be tied to its parent. The parent is then the thread that started the child.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w := &wrapper{o: o, cmd: exec.Command(args[0], args[1:]...), exited: make(chan struct{})}
-	if errors.Is(w.cmd.Err, exec.ErrDot) { // "server" in a folder means that file
+	if errors.Is(w.cmd.Err, exec.ErrDot) { // "server" means the file of that name in the current folder
 		w.cmd.Err = nil
 	}
 	ends, err := w.openPipes()
@@ -105,7 +105,7 @@ func RunStdio(args []string, o StdioOptions) (Ending, error) {
 	return w.recordEnd(), nil
 }
 
-// processPipes holds our ends of the process's pipes. The field theirs has the other ends.
+// processPipes holds our ends of the process's pipes. The field theirs holds the process's ends.
 type processPipes struct {
 	in, out, err *os.File
 	theirs       []*os.File
@@ -133,14 +133,14 @@ func (w *wrapper) openPipes() (*processPipes, error) {
 	}
 	p.in, p.out, p.err = all[0][1], all[1][0], all[2][0]
 	for _, f := range []*os.File{p.in, p.out, p.err} {
-		f.Fd() // makes reads block in the system, which is faster than the poller
+		f.Fd() // make reads block in the system, which is faster than the poller
 	}
 	p.theirs = []*os.File{all[0][0], all[1][1], all[2][1]}
 	w.cmd.Stdin, w.cmd.Stdout, w.cmd.Stderr = p.theirs[0], p.theirs[1], p.theirs[2]
 	return p, nil
 }
 
-// putRecord stamps a record and records it.
+// putRecord adds the time to a record and passes the record on.
 func (w *wrapper) putRecord(r capture.Record) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -159,8 +159,7 @@ func (w *wrapper) noteCommand() {
 	})
 }
 
-// forwardInput forwards the input to the process, until the end of the input or until the process closes its
-// end.
+// forwardInput forwards the input to the process until the input ends or the process closes its end.
 func (w *wrapper) forwardInput(to *os.File, parent int) {
 	defer to.Close()
 	piece := make([]byte, chunkBytes)
@@ -182,7 +181,7 @@ func (w *wrapper) forwardInput(to *os.File, parent int) {
 	}
 }
 
-// killOrphan waits until the client is gone. It then ends the process if the process continues.
+// killOrphan waits until the client is gone. It then ends the process if the process doesn't end on its own.
 func (w *wrapper) killOrphan(parent int) {
 	for tick := 50 * time.Millisecond; os.Getppid() == parent; {
 		if w.waitDone(tick) {
@@ -198,7 +197,7 @@ func (w *wrapper) killOrphan(parent int) {
 	}
 }
 
-// waitDone waits for the process to end, for at most the given time. It reports whether the process has ended.
+// waitDone waits at most the given time for the process to end. It reports whether the process has ended.
 func (w *wrapper) waitDone(wait time.Duration) bool {
 	select {
 	case <-w.exited:
@@ -243,8 +242,8 @@ func (w *wrapper) recordEnd() Ending {
 }
 
 const (
-	drainTime = 250 * time.Millisecond // wait after the last output of an ended process, if other processes keep its output open
-	tailTime  = time.Second            // maximum wait for a slow reader of an ended process that got a signal
+	drainTime = 250 * time.Millisecond // how long to wait after the last output of an ended process if other processes keep its output open
+	tailTime  = time.Second            // how long to wait for a slow reader of an ended process that got a signal
 )
 
 // pump forwards the bytes of one pipe.
@@ -255,7 +254,7 @@ type pump struct {
 }
 
 // copyPipe passes a copy of each chunk to take before it forwards the chunk. If the reader has closed its end,
-// the pipe is closed. So the process notices it, as it would without toolscope.
+// copyPipe closes the pipe, so that the process notices it as it would without toolscope.
 func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 	defer p.done.Store(true)
 	defer from.Close()
@@ -277,8 +276,9 @@ func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 	}
 }
 
-// waitDrained waits for the output of the ended process: until its end or, if another process keeps it open,
-// until it is silent. It also waits for a slow reader, but not for long if the process got a signal.
+// waitDrained waits for the rest of the ended process's output. It stops at the end of the output or, if another
+// process keeps the output open, after a time without any. It also waits for a slow reader, but not for long if the
+// process got a signal.
 func (p *pump) waitDrained(told *atomic.Bool) {
 	const step = time.Millisecond
 	quiet, stuck := time.Duration(0), time.Duration(0)
@@ -295,7 +295,8 @@ func (p *pump) waitDrained(told *atomic.Bool) {
 	}
 }
 
-// lineSplitter passes text on in complete lines, together if several arrived at once. It splits a long line.
+// lineSplitter passes text on in complete lines. Lines that arrived at once are passed on together. A long line is
+// split.
 type lineSplitter struct {
 	to   func([]byte)
 	mu   sync.Mutex
@@ -329,8 +330,8 @@ func (l *lineSplitter) handLines(n int) {
 	l.part = append(l.part[:0], l.part[n:]...)
 }
 
-// WatchStdio runs a shell command, which uses this program's standard streams. It records the command, its
-// start and its end. An error means that the command could not be started.
+// WatchStdio runs a shell command that uses this program's standard streams. It records the command, its start and
+// its end. An error means that the command could not be started.
 func WatchStdio(args []string, command string, o StdioOptions) (Ending, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -7,7 +7,7 @@ import (
 	"os/signal"
 )
 
-// catchSignals keeps ^C from ending this program. The process gets ^C from the console as well.
+// catchSignals prevents ^C from ending this program. The process gets ^C from the console as well.
 func catchSignals() (signals chan os.Signal, stop func()) {
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt)

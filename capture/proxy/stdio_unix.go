@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// catchSignals receives the signals for the process, except ignored ones, such as those that nohup ignores. It
-// also catches SIGPIPE, because a failing write shows that the output is closed.
+// catchSignals receives the signals for the process, except those that are ignored, e.g. because of nohup. It also
+// catches SIGPIPE, because a write that fails already shows that the output is closed.
 func catchSignals() (signals chan os.Signal, stop func()) {
 	signals, broken := make(chan os.Signal, 16), make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {
@@ -34,8 +34,8 @@ func endingOf(s *os.ProcessState) Ending {
 	return Ending{Code: s.ExitCode()}
 }
 
-// ExitLike ends this program as the process ended: by the same signal, if that is SIGINT, SIGTERM, SIGHUP or
-// SIGKILL. Otherwise it returns the exit code, which is 128 plus the signal's number after any other signal.
+// ExitLike ends this program as the process ended: by the same signal, if that is SIGINT, SIGTERM, SIGHUP or SIGKILL.
+// Otherwise, it returns the exit code. After any other signal, the exit code is 128 plus the signal's number.
 func (e Ending) ExitLike() (code int) {
 	switch e.Signal {
 	case 0:
@@ -43,7 +43,7 @@ func (e Ending) ExitLike() (code int) {
 	case syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL:
 		signal.Reset(e.Signal)
 		_ = syscall.Kill(syscall.Getpid(), e.Signal)
-		time.Sleep(time.Second) // the signal may reach another thread of this program first
+		time.Sleep(time.Second) // another thread of this program may receive the signal first
 	}
 	return 128 + int(e.Signal)
 }

@@ -4,5 +4,5 @@ package proxy
 
 import "os/exec"
 
-// KillWithParent does nothing. The process sees the end of its input when this program has ended.
+// KillWithParent does nothing. The process sees the end of its input when this program ends.
 func KillWithParent(*exec.Cmd) {}

@@ -49,8 +49,8 @@ func TestRecordedWhenPassedOn(t *testing.T) {
 	}
 }
 
-// TestAnswerIsRecordedBehindTheRequest checks that an upstream's response is recorded after the part of the
-// request that it answers.
+// TestAnswerIsRecordedBehindTheRequest checks that an upstream's response is recorded after the part of the request
+// that was sent before it.
 func TestAnswerIsRecordedBehindTheRequest(t *testing.T) {
 	x, recs := begun(t)
 	defer x.finish()
@@ -66,7 +66,7 @@ func TestAnswerIsRecordedBehindTheRequest(t *testing.T) {
 }
 
 // TestUploadIsNotReadAfterTheEnd checks that the request's body is not read after the handler has returned. The
-// server may use it for the next request then.
+// server may then already be reading the next request from the connection.
 func TestUploadIsNotReadAfterTheEnd(t *testing.T) {
 	x, _ := begun(t)
 	left := strings.NewReader("first second")
@@ -79,8 +79,8 @@ func TestUploadIsNotReadAfterTheEnd(t *testing.T) {
 	}
 }
 
-// TestUploadKeepsSoMuch checks that a request's body can be sent again up to maxKeptBytes, and that no more of
-// it is kept.
+// TestUploadKeepsSoMuch checks that a request's body is kept up to maxKeptBytes so that it can be sent again, and
+// that no more of it is kept.
 func TestUploadKeepsSoMuch(t *testing.T) {
 	x, _ := begun(t)
 	defer x.finish()

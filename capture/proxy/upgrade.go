@@ -18,14 +18,15 @@ import (
 
 const extensionsField = "Sec-Websocket-Extensions"
 
-// extensionNote returns a note about the WebSocket extensions that the proxy removes from a request, or "" if
-// there are none. Without these extensions, messages are not compressed with a state that both ends share.
+// extensionNote returns a note about the WebSocket extensions that the proxy removes from a request, or "" if there
+// are none. With extensions, messages could be compressed, and reading them would need the state that both ends
+// share.
 func extensionNote(r *http.Request) string {
 	offered := strings.Join(r.Header.Values(extensionsField), ", ")
 	if offered == "" || !capture.IsWebSocket(r) {
 		return ""
 	}
-	return "removed from the request, so that the messages can be recorded: the WebSocket extension " + offered
+	return "toolscope removed the WebSocket extension " + offered + " from the request, so that the messages can be recorded"
 }
 
 // upgraded is the upstream's end of a WebSocket. ReverseProxy copies between this end and the client, in both
@@ -35,15 +36,15 @@ type upgraded struct {
 	conn    io.ReadWriteCloser
 	faulted *faultedSocket // nil without faults
 
-	mu       sync.Mutex // protects all fields below: copying may still be ending when finish is called
-	held     []byte     // bytes read from the upstream; recorded once they are forwarded: see bodyTap
+	mu       sync.Mutex // protects all fields below, because copying may still be ending when finish is called
+	held     []byte     // bytes read from the upstream, which are recorded once they are forwarded: see bodyTap
 	heldAt   time.Duration
 	upstream direction
 	client   direction
-	closer   *direction    // the direction with the first Close; the other direction's Close only confirms it
+	closer   *direction    // the direction with the first Close; a Close in the other direction only confirms it
 	closedAt time.Duration // the time of that Close
 	left     bool          // the client closed its side
-	readErr  error         // the error with which reading from the upstream ended, unless the client left before
+	readErr  error         // the error that ended reading from the upstream; nil if the client left before
 }
 
 // direction is one direction of a WebSocket.
@@ -52,10 +53,10 @@ type direction struct {
 	side        capture.Side
 	who         string
 	party       capture.Party
-	at          time.Duration // arrival of its latest bytes
-	passed      int64         // number of its bytes so far
-	recorded    time.Duration // time of its latest record
-	brokenNoted bool          // a record reports that it is broken
+	at          time.Duration // time when the latest bytes of the direction arrived
+	passed      int64         // number of bytes of the direction so far
+	recorded    time.Duration // time of the direction's latest record
+	brokenNoted bool          // a record reports that the direction can't be read any more
 	note        string        // note for the next record
 }
 
@@ -120,8 +121,9 @@ func (u *upgraded) Write(p []byte) (int, error) {
 
 func (u *upgraded) Close() error { return u.conn.Close() }
 
-// CloseWrite tells the upstream that the client has closed its side, if one end has sent a Close. Otherwise the
-// client has vanished. Then the error ends the copying, and with it the upstream's connection.
+// CloseWrite tells the upstream that the client has closed its side, if one end has sent a Close. Otherwise, the
+// client has disappeared. The error that CloseWrite then returns ends the copying, and with it the upstream's
+// connection.
 func (u *upgraded) CloseWrite() error {
 	u.mu.Lock()
 	said := u.client.Closed || u.upstream.Closed
@@ -134,7 +136,7 @@ func (u *upgraded) CloseWrite() error {
 	return half.CloseWrite()
 }
 
-// recordMessages records the messages that p completes.
+// recordMessages records the messages that are complete with the bytes p.
 func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 	if len(p) == 0 {
 		return
@@ -152,12 +154,12 @@ func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 		u.x.putRecord(r)
 		d.recorded = at
 	})
-	if d.Closed && !said && (u.closer == nil || at < u.closedAt) { // the confirming Close may be recorded first
+	if d.Closed && !said && (u.closer == nil || at < u.closedAt) { // the Close that confirms the first one may be recorded first
 		u.closer, u.closedAt = d, at
 	}
 	if d.Broken != "" && !d.brokenNoted {
 		d.brokenNoted = true
-		u.x.putRecord(capture.Record{Side: d.side, At: at, Lost: d.takeUnread(), Note: "gap: from here on, the proxy forwards the bytes of " + d.who + ", but can't read them as WebSocket messages: " + d.Broken})
+		u.x.putRecord(capture.Record{Side: d.side, At: at, Lost: d.takeUnread(), Note: "gap: from here on, the proxy forwards the bytes from " + d.who + ", but can't read them as WebSocket messages: " + d.Broken})
 	}
 }
 
@@ -183,8 +185,8 @@ func (u *upgraded) upstreamBytes() int64 {
 	return u.upstream.passed
 }
 
-// finish records the remaining messages, and returns a record about the end of the WebSocket. The result is
-// the parameter last, unless a fault, a breakpoint or an end of the WebSocket shows a better reason.
+// finish records the remaining messages, and returns a record about the end of the WebSocket. That record is last,
+// unless a fault, a breakpoint or the WebSocket's own end gives a better reason.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	note, left := "", u.x.held.wasAborted()
@@ -197,7 +199,7 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 		if d.Open && d.Broken == "" {
 			u.x.putRecord(capture.Record{
 				Side: d.side, At: d.at, Data: bytes.Clone(d.Message),
-				Note: fmt.Sprintf("the WebSocket ended inside a message of %s, after %s of it", d.who, count.Of(d.Length, "byte")),
+				Note: fmt.Sprintf("the WebSocket ended inside a message from %s, after %s of it", d.who, count.Of(d.Length, "byte")),
 			})
 		}
 		if n := d.takeUnread(); n > 0 {
@@ -211,7 +213,7 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 		last = capture.Record{End: capture.EndCut, Why: errBroken.Error(), By: capture.Toolscope}
 	case u.closer != nil:
 		last = capture.Record{End: capture.EndEOF, Why: u.closer.closeWords(), By: u.closer.party}
-	case u.readErr == nil || errors.Is(u.readErr, net.ErrClosed): // the proxy closed it
+	case u.readErr == nil || errors.Is(u.readErr, net.ErrClosed): // the proxy closed the connection
 	case u.readErr == io.EOF:
 		last = capture.Record{End: capture.EndCut, Why: "the upstream ended the WebSocket without a Close", By: capture.Network}
 	default:
@@ -221,7 +223,7 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 	return last
 }
 
-// closeWords describes a Close. It returns "" for an ordinary end: 1000, 1001 (going away) or no code (RFC 6455
+// closeWords describes a Close. For an ordinary end, it returns "": 1000, 1001 (going away) or no code (RFC 6455
 // §7.4.1).
 func (d *direction) closeWords() string {
 	if d.Code == 1000 || d.Code == 1001 || d.Code == 1005 {
@@ -230,14 +232,14 @@ func (d *direction) closeWords() string {
 	return strings.TrimRight(fmt.Sprintf("%s closed the WebSocket: %d %s", d.who, d.Code, d.Reason), " ")
 }
 
-// A bodyTap records a body that is being forwarded. Its reader forwards the bytes before it reads again. So the
-// bytes of a read are recorded at the next read or at the end, with the time of their read.
+// A bodyTap records a body that is being forwarded. Its reader forwards bytes before it reads more. The bytes of each
+// read are therefore recorded at the next read or at the end, with the time of their own read.
 type bodyTap struct {
 	x    *exchange
 	side capture.Side
 	body io.Reader
 
-	mu   sync.Mutex // the exchange may end while a request is still being read
+	mu   sync.Mutex // the exchange may end while its request is still being read
 	held []byte
 	at   time.Duration
 	note string // note for the next record
@@ -283,7 +285,7 @@ func (t *bodyTap) bodyBytes() int64 {
 	return t.size
 }
 
-// endError returns the error that ended the body, or nil if the body was not read to its end. A nil tap means
+// endError returns the error that ended the body, or nil if the body was not read to its end. A nil bodyTap means
 // that there is no body.
 func (t *bodyTap) endError() error {
 	if t == nil {
@@ -294,14 +296,14 @@ func (t *bodyTap) endError() error {
 	return t.err
 }
 
-// responseBody is a response's body with a tap.
+// responseBody is a response's body with a bodyTap.
 type responseBody struct {
 	*bodyTap
 	io.Closer
 }
 
-// maxKeptBytes is the maximum number of bytes of a request's body that are kept to send it again, until the
-// response begins. The longest contexts of models fit.
+// maxKeptBytes is the maximum number of bytes of a request's body that are kept until the response begins, so that
+// the request can be sent again. Even the longest contexts of models fit.
 const maxKeptBytes = 4 << 20
 
 var (
@@ -309,20 +311,20 @@ var (
 	errUploadGone = errors.New("the request is too long to be sent again")
 )
 
-// An upload is a request's body that is being forwarded. It streams, but keeps its beginning, because net/http
-// sends a request again if the connection from its pool was dead.
+// An upload is a request's body that is being forwarded. The body is streamed, but its beginning is kept, because
+// net/http sends a request again if the connection that it reused was dead.
 type upload struct {
 	*bodyTap
-	over     atomic.Bool // the handler has returned: the body must not be read any more
-	answered atomic.Bool // the response has begun: the body is not sent again
+	over     atomic.Bool // the handler has returned, so the body must not be read any more
+	answered atomic.Bool // the response has begun, so the body is not sent again
 
-	mu     sync.Mutex // one reader at a time, even while an older one is still reading
+	mu     sync.Mutex // allows one reader at a time, even while an older one is still reading
 	kept   []byte     // the bytes read so far, up to maxKeptBytes
 	size   int        // number of bytes read so far
 	latest *uploadReader
 }
 
-// newReader returns a reader of the body from its beginning.
+// newReader returns a reader that starts at the beginning of the body.
 func (u *upload) newReader() (io.ReadCloser, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -333,7 +335,7 @@ func (u *upload) newReader() (io.ReadCloser, error) {
 	return u.latest, nil
 }
 
-// releaseKept frees the kept bytes once the response has begun. A reader that is currently reading frees them
+// releaseKept frees the kept bytes once the response has begun. A reader that is reading at that time frees them
 // itself.
 func (u *upload) releaseKept() {
 	u.answered.Store(true)

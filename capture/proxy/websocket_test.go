@@ -70,7 +70,7 @@ func (s *socket) expect(first byte, payload string) {
 	}
 }
 
-// socketServer starts an upstream that opens a WebSocket and passes it to talk.
+// socketServer starts an upstream that opens a WebSocket and passes it to the function talk.
 func socketServer(t testing.TB, talk func(s *socket, r *http.Request)) string {
 	return upstreamTCP(t, func(c *net.TCPConn, r *bufio.Reader) {
 		req, err := http.ReadRequest(r)
@@ -98,7 +98,7 @@ func (d *desk) dialSocket() *socket {
 	return &socket{d.t, c, r, true}
 }
 
-// echo sends back each frame, and closes after a Close.
+// echo sends back each frame, and closes the connection after a Close.
 func echo(s *socket, _ *http.Request) {
 	for {
 		first, payload, err := s.receive()
@@ -235,7 +235,7 @@ func TestWebSocketEndings(t *testing.T) {
 }
 
 // TestWebSocketClosesByHalves checks that a side that has sent a Close may stop sending before the other side
-// confirms it. The confirmation still arrives.
+// confirms the Close. The confirmation must still arrive.
 func TestWebSocketClosesByHalves(t *testing.T) {
 	bye := closing(4000, "bye")
 	half := func(s *socket) {
@@ -272,7 +272,8 @@ func TestWebSocketRefused(t *testing.T) {
 	d.endsWith(1, capture.EndEOF, capture.Provider, "")
 }
 
-// TestWebSocketPings checks that pings and pongs of the upstream are recorded without content, at most one each second.
+// TestWebSocketPings checks that pings and pongs from the upstream are recorded without content, and at most once a
+// second.
 func TestWebSocketPings(t *testing.T) {
 	var clock atomic.Int64 // milliseconds
 	next := make(chan bool)
@@ -302,7 +303,7 @@ func TestWebSocketPings(t *testing.T) {
 		}
 		next <- true
 	}
-	if _, _, err := s.receive(); err == nil { // the client must not end it first
+	if _, _, err := s.receive(); err == nil { // the client must not end the connection first
 		t.Error("the upstream did not end it")
 	}
 	s.conn.Close()
