@@ -157,7 +157,7 @@ func hasStartTime(path string) bool {
 	return fleet.IsAddress(path) && err == nil && !of.Since.IsZero()
 }
 
-// openOne opens a path that is read to its end. A hub address must have an end time.
+// openOne opens a path that is read to its end. A hub address needs an end time.
 func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (capture.Source, error) {
 	switch {
 	case !fleet.IsAddress(path):
