@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestASCIIWords checks that commands and help pages write only ASCII if that is requested. JSON must keep its
+// TestASCIIWords checks that commands and help pages write only ASCII if the user asks for it. JSON must keep its
 // meaning.
 func TestASCIIWords(t *testing.T) {
 	file := saved(t, "x.sse", string(turnOf("wörk 🦊")))

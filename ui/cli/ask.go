@@ -113,14 +113,14 @@ type askLibrary struct {
 	listHub func(*hubRuns) ([]ask.RunFile, error)
 }
 
-// askReading is a run that is being read, and the result once that is done.
+// askReading is the reading of a run, with its result when it has ended.
 type askReading struct {
 	file     ask.RunFile
 	done     chan struct{}
 	progress capture.Progress
 	run      *ask.Run
 	err      error
-	earlier  *ask.Run // the run as it was read before the file changed; nil if it was not read
+	earlier  *ask.Run // the run from the previous reading, before the file changed; nil if there was none
 }
 
 // maxAskRuns is the maximum number of runs that are kept in memory.
@@ -160,7 +160,7 @@ func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
 		}
 		if filepath.Ext(file) == record.Extension {
 			f.Live = record.IsOpen(file)
-			seen[record.CompanionDir(filepath.Clean(file))] = true // its files belong to this run
+			seen[record.CompanionDir(filepath.Clean(file))] = true // the captures in the companion folder are part of this run
 		}
 		list = append(list, f)
 	}
@@ -266,7 +266,7 @@ func (r *askReading) isDone() bool {
 	}
 }
 
-// readRun reads a run through a redactor. If a program still records the run, its open calls stay open.
+// readRun reads a run through a redactor. If a program is still recording the run, its open calls stay open.
 func (lib *askLibrary) readRun(r *askReading) {
 	defer close(r.done)
 	ctx, cancel := context.WithCancel(context.Background())

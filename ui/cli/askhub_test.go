@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAskHub checks the answers about runs on a hub. A run is what an agent of a machine published.
+// TestAskHub checks the answers about runs on a hub. A run is the data that one agent on one machine published.
 func TestAskHub(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	if out := command(t, nil, "ask", "runs", url); out.code != 0 || !strings.HasPrefix(out.stdout, "0 runs, newest first\n") {

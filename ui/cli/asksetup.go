@@ -90,7 +90,7 @@ func isAskCommand(command []string) bool {
 	return len(command) > 1 && command[1] == "ask" && (command[0] == self || programOf(command[0]) == askServer)
 }
 
-// addAskServer gives the client toolscope's own server, and describes how.
+// addAskServer gives the client toolscope's own server, and returns a note that describes how.
 func (r *runningProxy) addAskServer(fit *clientLaunch) string {
 	if r.rec == nil {
 		return "--ask: nothing is recorded, so the agent can't ask about this run"

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// blamed returns the findings in a jsonl output, each with its code, its severity and the party that caused
-// it.
+// blamed returns the findings in jsonl output, each with its code, its severity and the party that caused it.
 func blamed(calls []callJSON, turns []turnJSON) (all []string) {
 	add := func(list []findingJSON) {
 		for _, f := range list {
@@ -67,7 +66,7 @@ func TestProxyClientGoesAway(t *testing.T) {
 func TestProxyRefusedUpstream(t *testing.T) {
 	t.Parallel()
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
-	const nobody = "127.0.0.1:1" // port of tcpmux, where no program listens
+	const nobody = "127.0.0.1:1" // the tcpmux port, on which no program listens
 	recording := filepath.Join(t.TempDir(), "a.tsc")
 	p := proxied(t, "--to", "gone=http://"+nobody, "--to", "there="+upstream, "--record", recording, "--format", "jsonl")
 	for path, status := range map[string]int{"/gone/v1/messages": 502, "/there/v1/messages": 200} {

@@ -115,7 +115,7 @@ func (b *breakpoint) newWatch() proxy.Watch {
 		return nil
 	}
 	w := &breakWatch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.SearchProgress{}, began: time.Now()}
-	w.in.Keep(providers.Retention{Bytes: maxWatchedBytes, ReadOnce: true, Rows: 16}) // a WebSocket may be open for hours
+	w.in.Keep(providers.Retention{Bytes: maxWatchedBytes, ReadOnce: true, Rows: 16}) // a WebSocket can stay open for hours
 	return w
 }
 
@@ -132,7 +132,7 @@ type breakWatch struct {
 	in     providers.Inspector
 	number int
 	closed int                 // all turns below this index have ended
-	met    map[stream.Ref]bool // calls for which the response was held once
+	met    map[stream.Ref]bool // calls for which the response has already been held
 	looked filter.SearchProgress
 }
 

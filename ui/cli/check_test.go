@@ -82,7 +82,7 @@ func TestCheckCost(t *testing.T) {
 }
 
 // TestCheckBaseline checks that known findings do not fail, even if they moved. Each known finding matches one
-// finding. Gone findings are listed, unless some files could not be read.
+// finding. Known findings that are gone are listed, unless some files could not be read.
 func TestCheckBaseline(t *testing.T) {
 	dir := t.TempDir()
 	run := filepath.Join(dir, "run-17.sse")

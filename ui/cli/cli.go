@@ -332,7 +332,7 @@ func listenAt(address string, public bool) (net.Listener, error) {
 // printRefused prints that a request was refused.
 func (a *app) printRefused(status int, why string) { a.printNote("refused with %d: %s", status, why) }
 
-// firstLine prints the first line of each message from net/http, without stack traces.
+// firstLine is a writer that prints the first line of each message from net/http, without stack traces.
 type firstLine struct{ app *app }
 
 // Write prints the first line of p.

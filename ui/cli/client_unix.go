@@ -200,8 +200,8 @@ func (c *clientProcess) takeTerminal() {
 // groupTime is the maximum time for which the processes of a group may continue after a signal.
 const groupTime = time.Second
 
-// startGroup starts a program in a process group of its own. It ends with toolscope, on systems that support
-// this.
+// startGroup starts a program in a process group of its own. The program ends when toolscope ends, on systems that
+// support this.
 func startGroup(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	proxy.KillWithParent(cmd)

@@ -80,7 +80,7 @@ func programOf(arg string) string {
 	return name
 }
 
-// name returns the name of the client, or of the program.
+// name returns the name of the client or, if the client is unknown, of the program.
 func (o *clientLaunch) name() string {
 	if o.point != nil {
 		return o.point.Title
@@ -390,7 +390,7 @@ type ownSettings struct {
 // readServers reads the servers from the client's settings files. It skips files that can't be read, because the
 // client reports them.
 func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
-	home, _ := os.UserHomeDir() // with "", no files are found
+	home, _ := os.UserHomeDir() // without a home folder, no files are found in it
 	here, err := os.Getwd()
 	if err != nil {
 		return nil
@@ -591,8 +591,8 @@ func (o *clientLaunch) addServerContent(server string, entry map[string]any) err
 	return err
 }
 
-// shellPrefix is the variable with Claude Code's prefix for command lines. Claude Code runs that program for each
-// server, each shell command and each hook.
+// shellPrefix is the variable with Claude Code's prefix for command lines. Claude Code runs the program in this
+// prefix for each server, each shell command and each hook.
 const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
 
 // wrapLines makes Claude Code start its command lines through toolscope mcp.

@@ -37,8 +37,8 @@ func onTerminal(t *testing.T, columns int, args ...string) string {
 	return strings.ReplaceAll(string(p.out), "\r\n", "\n")
 }
 
-// TestTerminalRows checks output on a terminal. No row is too wide, the words are the same as in a pipe, and the
-// sign is under the first wrong byte.
+// TestTerminalRows checks output on a terminal. No row may be too wide, the words must be the same as in a pipe, and
+// the sign must be under the first wrong byte.
 func TestTerminalRows(t *testing.T) {
 	builtProgram(t) // from this folder
 	names := savedDemo(t)

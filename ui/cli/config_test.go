@@ -10,7 +10,8 @@ import (
 	"toolscope/themes"
 )
 
-// configureWith writes a configuration file with the given text, sets it as the user's, and returns its path.
+// configureWith writes a configuration file with the given text, makes it the user's configuration, and returns its
+// path.
 func configureWith(t *testing.T, text string) string {
 	t.Helper()
 	path := saved(t, "config.toml", text)

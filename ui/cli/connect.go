@@ -296,7 +296,7 @@ type sender struct {
 	flights       sync.WaitGroup
 }
 
-// flagsFor returns the flags for a provider, or flags with the default time limit.
+// flagsFor returns the flags that the command line sets for a provider, or else flags with the default time limit.
 func (s *sender) flagsFor(h *host.Host) *connectFlags {
 	if f := s.providerFlags[h.Name]; f != nil {
 		return f

@@ -54,8 +54,8 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestConnectSeveral checks that each provider gets the same prompt and tools in its own form. A provider that does
-// not respond must not affect the others.
+// TestConnectSeveral checks that each provider gets the same prompt and tools in the provider's own format. A
+// provider that does not respond must not affect the others.
 func TestConnectSeveral(t *testing.T) {
 	keyless(t)
 	first, askedFirst := provider(t, answers(events, anthropicAnswer))

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestConnectErrors checks that providers' messages are reported when they refuse a request or break off a
+// TestConnectErrors checks that a provider's message is reported if the provider refuses a request or breaks off a
 // response.
 func TestConnectErrors(t *testing.T) {
 	keyless(t)

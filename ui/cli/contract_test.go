@@ -273,7 +273,8 @@ func TestContractBytesThatAreNoText(t *testing.T) {
 	}
 }
 
-// TestContractRejectedCalls checks that a discarded call has no line of its own, and is in the line of its turn.
+// TestContractRejectedCalls checks that a discarded call has no line of its own, but is listed in the line of its
+// turn.
 func TestContractRejectedCalls(t *testing.T) {
 	body := chat(`{"candidates":[{"content":{},"finishReason":"MALFORMED_FUNCTION_CALL",` +
 		`"finishMessage":"Malformed function call: print(default_api.get_weather(city='Oslo')"}]}`)

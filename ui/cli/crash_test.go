@@ -37,8 +37,8 @@ var bugs = map[string]struct {
 	}},
 }
 
-// faulty is a clock that panics. update makes it panic in Update at once. view makes it panic in View, and is set
-// during an update.
+// faulty is a clock that panics. With update, it panics in Update at once. With view, which is set during an update,
+// it panics in View.
 type faulty struct{ view, update bool }
 
 func (f *faulty) Pause(bool) {

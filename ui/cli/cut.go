@@ -264,7 +264,7 @@ func recordsUntil(records iter.Seq[capture.Record], stops map[int]providers.Exch
 	}
 }
 
-// stopper keeps the parts of records that are before the stops.
+// stopper cuts records off at the stops. The stops are offsets in the exchanges.
 type stopper struct {
 	stops map[int]providers.ExchangeOffset
 	came  map[capture.Stream]int64 // number of bytes in the records so far, by stream

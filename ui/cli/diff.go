@@ -49,7 +49,7 @@ type diffTurn struct {
 	turn *stream.Turn
 }
 
-// diffCommand compares the turns of files.
+// diffCommand is one run of diff.
 type diffCommand struct {
 	files   [][]diffTurn // turns, by file
 	names   []string     // names of the files
@@ -201,7 +201,7 @@ type comparison struct {
 	sides     []*diffTurn
 	times     []diff.Times
 	equal     bool
-	ways      []diff.SameRequest // by side; Host is "" for the base and for a different request
+	ways      []diff.SameRequest // by side; Host is "" for the base, and for a side whose request differs
 	wire      []diff.Fact        // facts of the responses, if a side has the same request
 	sentences []string
 }
@@ -236,7 +236,8 @@ func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 	return c
 }
 
-// makeSentences sets the sentences, and the differences between providers that received the same request.
+// makeSentences makes the sentences about the comparison. It also sets the differences between providers that
+// received the same request.
 func (c *comparison) makeSentences() {
 	request := func(i int) diff.Request {
 		return diff.RequestOf(c.sides[i].in.View(), c.sides[i].in.Exchange(c.sides[i].turn.Exchange))

@@ -13,7 +13,8 @@ import (
 )
 
 // TestExecutedStrangers checks unrelated captures, e.g. of two machines. Read together, they must have no more
-// findings than each has alone. Each capture is read with a third of the others, and with TOOLSCOPE_LONG=1 with all.
+// findings than each has alone. Each capture is read with a third of the others or, with TOOLSCOPE_LONG=1, with all
+// of them.
 func TestExecutedStrangers(t *testing.T) {
 	files, err := filepath.Glob("testdata/executed/*.tsc")
 	if err != nil || len(files) < 25 {

@@ -310,7 +310,7 @@ func recordSource(all []capture.Record) capture.Source {
 	}
 }
 
-// beginOf returns the start time of a capture, which is the time 0 of its records. It computes the time from the first
+// beginOf returns the start time of a capture, which is time 0 of its records. It computes the time from the first
 // record, or returns the current time if that record has no head with a start time.
 func beginOf(r capture.Record) time.Time {
 	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {

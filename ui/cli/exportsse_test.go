@@ -75,7 +75,7 @@ func wantRepro(t *testing.T, file string) {
 	}
 }
 
-// TestReproCorpus checks the repro of every third recorded stream, and with TOOLSCOPE_LONG=1 of each.
+// TestReproCorpus checks the repro of every third recorded stream or, with TOOLSCOPE_LONG=1, of each one.
 func TestReproCorpus(t *testing.T) {
 	corpus := os.Getenv("TOOLSCOPE_CORPUS")
 	if corpus == "" {

@@ -169,7 +169,7 @@ func checkNewFile(path string) error {
 	return nil
 }
 
-// fixReport prints the result of a correction.
+// fixReport is the result of a correction, and the settings for printing it.
 type fixReport struct {
 	*fix.Result
 	path    string

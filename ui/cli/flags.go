@@ -424,7 +424,7 @@ func (l *lookFlags) add(f *pflag.FlagSet) {
 	asPaths(f, "theme", "log")
 }
 
-// addKeep adds --memory, for commands whose screen may show very many turns.
+// addKeep adds --memory, for commands whose screen can show very many turns.
 func (l *lookFlags) addKeep(f *pflag.FlagSet) {
 	f.StringVar(&l.keep, "memory", "1GB", "")
 }

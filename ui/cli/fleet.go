@@ -310,7 +310,7 @@ func rateText(n float64) string {
 	return fmt.Sprintf("%.1fk", n/1000)
 }
 
-// callFlags select exchanges by a hub's index. Other exchanges are not read.
+// callFlags are the flags that select exchanges by a hub's index. Other exchanges are not read.
 type callFlags struct{ model, status string }
 
 func (ip *inputs) callFlags(cmd *cobra.Command) {

@@ -185,7 +185,7 @@ data: [DONE]
 `
 }
 
-// turnOf returns a stream of one turn with a call of that name. Several such streams one after another are several
+// turnOf returns a stream of one turn that calls the named tool. Several such streams one after another are several
 // turns.
 func turnOf(name string) []byte {
 	call := strings.Replace(toolChunk(`{"a":1}`), `"name":"f"`, `"name":"`+name+`"`, 1)

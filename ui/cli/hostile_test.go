@@ -115,7 +115,7 @@ func hostileFiles(t *testing.T) (paths []string) {
 	return paths
 }
 
-// wantClean checks printed text. It must have no controls except line breaks, and no invisible characters.
+// wantClean checks printed text. It must have no control characters except line breaks, and no invisible characters.
 func wantClean(t *testing.T, text string) {
 	t.Helper()
 	if !utf8.ValidString(text) {
@@ -260,7 +260,7 @@ func TestHostileReplay(t *testing.T) {
 // fffd returns s with each byte that is not UTF-8 replaced, as JSON encoders do.
 func fffd(s string) string { return string([]rune(s)) }
 
-// TestHostileErrors checks that errors quote a hostile command line without its effects.
+// TestHostileErrors checks that errors quote a hostile command line in a harmless form.
 func TestHostileErrors(t *testing.T) {
 	bad := strings.ReplaceAll(strings.ReplaceAll(hostile, "\x00", ""), "/", "") + raw
 	for _, args := range [][]string{

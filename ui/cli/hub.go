@@ -177,7 +177,7 @@ type hubTraces struct {
 	view *fleet.View
 	file string
 	at   time.Time // time of the position, by the hub's clock
-	due  int64     // number of spans that need an outcome before the position is saved
+	due  int64     // number of spans that must be delivered or refused before the position is saved
 }
 
 // watchHub sends a hub's turns to a collector. It starts at the saved position, or at began if there is none. The

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestInText checks the place of a call in a text, in JSON lines.
+// TestInText checks that JSON lines contain the place of a call that a model wrote as text.
 func TestInText(t *testing.T) {
 	finish := "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 	for text, want := range map[string]*inTextJSON{

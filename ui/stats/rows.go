@@ -14,7 +14,7 @@ import (
 // rowsMagic begins each file of rows. The last byte is the version.
 const rowsMagic = "tsrows\x00\x02"
 
-// A file of rows has the magic, a hash of its key, a hash of its turns, and the turns.
+// A file of rows consists of the magic, a hash of its key, a hash of its turns, and the turns.
 const rowsHead = len(rowsMagic) + 2*sha256.Size
 
 // EncodeTurns returns turns as a file of rows. The file contains names and numbers, but no texts from models or users.
@@ -26,8 +26,8 @@ func EncodeTurns(key string, turns []Turn) []byte {
 	return slices.Concat([]byte(rowsMagic), keySum[:], sum[:], c.data)
 }
 
-// DecodeTurns returns the turns of a file of rows. It returns false if the file is incomplete, damaged, from another
-// version, or has another key.
+// DecodeTurns returns the turns of a file of rows. It returns false if the file is incomplete or damaged, is from
+// another version, or has another key.
 func DecodeTurns(data []byte, key string) (turns []Turn, ok bool) {
 	if len(data) < rowsHead {
 		return nil, false
@@ -45,8 +45,8 @@ func DecodeTurns(data []byte, key string) (turns []Turn, ok bool) {
 	return turns, !c.failed && len(c.data) == 0
 }
 
-// rowCodec writes turns, or reads them. Each method does both, so that reading always matches writing. A name is
-// written once; then its number stands for it.
+// rowCodec writes turns, or reads them. Each method does both, so that reading always matches writing. The text of a
+// name is written only once. After that, only its number is written.
 type rowCodec struct {
 	data     []byte // the output, or the rest of the input
 	decoding bool
