@@ -24,7 +24,7 @@ import (
 type Address struct {
 	Server      string // e.g. nats://host:4222, or several separated by commas
 	Host, Agent string // "" for all
-	Model       string // if Model or Status is set, only matching calls are read, found by the index
+	Model       string // if Model or Status is set, the view reads only matching calls, which it finds by the index
 	Status      string // the call's status, as print writes it
 	Since       TimeSpec
 	All         bool     // the range begins with the oldest message
@@ -149,7 +149,7 @@ func (a *Address) set(key, value string) (err error) {
 	return nil
 }
 
-// timeRange returns the period to read when the hub's clock is at now.
+// timeRange returns the period to read, given the current time by the hub's clock.
 func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	if since = now; !a.Since.IsZero() {
 		since = a.Since.Resolve(now)

@@ -28,8 +28,7 @@ func keyOf(t *testing.T) (file, public string) {
 	return file, public
 }
 
-// exampleAuth writes a file for --auth, containing the example of the help page ui/docs/hubs.md with these public
-// keys.
+// exampleAuth writes a file for --auth with the example from the help page ui/docs/hubs.md, using these public keys.
 func exampleAuth(t *testing.T, host, viewer string) (file string) {
 	t.Helper()
 	page, err := os.ReadFile("../../ui/docs/hubs.md")

@@ -86,7 +86,8 @@ func plainReason(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "nats: "))
 }
 
-// inWords splits an error into one line that says what is wrong and another with the remedy, or "" if none is known.
+// inWords splits an error into one line that says what is wrong and another with the remedy. If no remedy is known,
+// it is "".
 func inWords(err error) (what, remedy string) {
 	what, remedy, _ = strings.Cut(plainReason(err).Error(), "\n")
 	return what, remedy

@@ -36,7 +36,7 @@ type site struct {
 	addr    string
 	hub     *exec.Cmd
 	hosts   []*exec.Cmd
-	written []int // lines of each log
+	written []int // number of lines written to each log
 	view    *View
 	stop    func()
 	read    chan struct{} // closed when the view has ended

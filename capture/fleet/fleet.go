@@ -43,7 +43,7 @@ const (
 	shards     = 64
 )
 
-// Headers of a message.
+// These are the headers of a message.
 const (
 	headSpan    = "Toolscope-Span"    // FROM-TO: the range of the capture's bytes, before encoding
 	headCreated = "Toolscope-Created" // time when the capture began, by the machine's clock
@@ -114,7 +114,7 @@ func unescapeToken(token string) string {
 // are part of the file names in the spool, and a subject must be shorter than 4 KiB.
 const maxNameBytes = 200
 
-// CheckNames returns an error if the names are too long.
+// CheckNames returns an error if the names of a machine and an agent are too long.
 func CheckNames(host, agent string) error {
 	if n := len(subjectToken(host)) + len(subjectToken(agent)); n > maxNameBytes {
 		return fmt.Errorf("together, the names of the machine and the agent have %s\nuse at most %d; characters other than letters, digits, - and _ count as three", count.Of(n, "byte"), maxNameBytes)

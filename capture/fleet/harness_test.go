@@ -152,7 +152,7 @@ func sent(t *testing.T, p *Publisher, records int64) {
 	})
 }
 
-// spoolBytes returns the bytes of a spool, of all its segments.
+// spoolBytes returns the bytes of all segments of a spool.
 func spoolBytes(t *testing.T, p *Publisher) []byte {
 	t.Helper()
 	files, _ := filepath.Glob(p.Path + "*")

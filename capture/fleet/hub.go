@@ -291,7 +291,7 @@ func (l *hubLog) Fatalf(format string, v ...any) {
 
 const (
 	minHealPause = 2 * time.Second // pause before a hub checks for room again; doubled each time
-	maxHealPause = time.Minute     // maximum pause; if the last restart was longer ago, the pauses start again at minHealPause
+	maxHealPause = time.Minute     // maximum pause; if the last restart was longer ago than this, the pauses start again at minHealPause
 	minHealRoom  = 16 << 20        // number of bytes that must be free for a restart
 )
 
@@ -355,7 +355,7 @@ func (h *Hub) restart(ctx context.Context) error {
 	h.server.Shutdown()
 	h.server.WaitForShutdown()
 	for len(h.log.stuck) > 0 {
-		<-h.log.stuck // a report from the old server
+		<-h.log.stuck // drop a report from the old server
 	}
 	return h.startServer(ctx)
 }

@@ -39,8 +39,8 @@ func certificate(t *testing.T) (cert, key string) {
 	return cert, key
 }
 
-// TestHubAuth checks that a hub doesn't start with an --auth file that admits anyone, and that it rejects a file that
-// sets more than permissions. A public hub doesn't even start if no_auth_user is what admits them.
+// TestHubAuth checks that a hub rejects an --auth file that admits anyone or that sets more than permissions. A
+// public hub also rejects a file that admits anyone through no_auth_user.
 func TestHubAuth(t *testing.T) {
 	_, public := keyOf(t)
 	cert, key := certificate(t)
@@ -143,8 +143,8 @@ func TestHubTwice(t *testing.T) {
 	h.same(t, p)
 }
 
-// TestSmallMessages checks that a hub with a small max_payload gets all data, in more messages. A call that is too
-// long for the index is counted, and the other calls are indexed.
+// TestSmallMessages checks that a hub with a small max_payload gets all data, split into more messages. A call that
+// is too long for the index is counted, and the other calls are indexed.
 func TestSmallMessages(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "auth.conf")
 	if err := os.WriteFile(file, []byte("max_payload: 4096\nauthorization { token: abc }"), 0o600); err != nil {

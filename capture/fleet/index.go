@@ -135,7 +135,7 @@ func (s *sender) canReindex(had int64) bool {
 
 const (
 	indexChunk   = 64 << 10         // number of bytes of a spool that are read at once
-	callDelay    = 2 * time.Second  // maximum time for which a call waits until its exchange ends
+	callDelay    = 2 * time.Second  // maximum time that a call waits for its exchange to end
 	indexPause   = time.Second / 4  // wait before a failed call is sent again
 	noIndexPause = 2 * time.Second  // wait if the index stream doesn't exist
 	maxWait      = 10 * time.Minute // maximum wait for new data
@@ -327,8 +327,8 @@ func (x *indexSender) indexRecords(recs []capture.Record) {
 	}
 }
 
-// holdCalls makes calls pending. A pending call waits until its exchange has ended, so that its readers find the end
-// of the exchange. It waits for at most callDelay.
+// holdCalls makes calls pending. A pending call waits until its exchange has ended, so that readers of the exchange
+// find its end. It waits for at most callDelay.
 func (x *indexSender) holdCalls(calls []Call, all bool) {
 	for _, c := range calls {
 		at := OpenedExchange{x.o.id, c.Exchange, x.opens[c.Exchange]}

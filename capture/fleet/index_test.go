@@ -131,8 +131,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexLeft checks that the calls of a run that ended without its hub are indexed by the next run, and
-// calls that the hub already has aren't indexed again.
+// TestIndexLeft checks that the calls of a run that ended without its hub are indexed by the next run, and that calls
+// that the hub already has aren't indexed again.
 func TestIndexLeft(t *testing.T) {
 	addr := freePort(t)
 	o := PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test", Index: callsOf}
@@ -158,7 +158,7 @@ func TestIndexLeft(t *testing.T) {
 }
 
 // TestNoIndex checks that a hub without an index still gets the captures. The publisher reports how to add an index
-// and how much it lacks.
+// and what the index lacks.
 func TestNoIndex(t *testing.T) {
 	h := newHub(t, nil)
 	ctx := context.Background()
@@ -212,8 +212,8 @@ func TestIndexLater(t *testing.T) {
 	}
 }
 
-// TestIndexLeftHalf checks the case that the hub stopped before it had all calls: the next run indexes all of them
-// again, and a view reads each call once.
+// TestIndexLeftHalf checks a hub that stopped before it had all calls. The next run indexes all of them again, and a
+// view reads each call once.
 func TestIndexLeftHalf(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, nil)

@@ -22,7 +22,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// killed removes the mark that a spool was sent, as if its program had been killed.
+// killed removes the mark that says that a spool was sent, as if its program had been killed.
 func killed(t *testing.T, p *Publisher) { wasSent(t, p, time.Time{}) }
 
 // wasSent sets the time at which a spool was sent.

@@ -61,7 +61,7 @@ func dialHub(server string, auth Credentials, patient bool, renew func(), failed
 	l.inbox = cmp.Or(auth.inbox, strings.TrimSuffix(nats.InboxPrefix, "."))
 	l.whose = textIf(auth.inbox == "", "is this a viewer's key?", "does the hub know this machine by this name?")
 	l.broke = func(err error) {
-		if !errors.Is(err, errLater) && !l.noteDenial(err) && l.dialer.ctx.Err() == nil { // our closing it is not an error
+		if !errors.Is(err, errLater) && !l.noteDenial(err) && l.dialer.ctx.Err() == nil { // closing the connection ourselves is not an error
 			failed(err)
 		}
 	}
@@ -162,7 +162,7 @@ var errLater = errors.New("the connection will be made later")
 type dialer struct {
 	ctx   context.Context
 	stop  context.CancelFunc
-	later atomic.Bool // attempts fail at once
+	later atomic.Bool // whether attempts fail at once
 	tried atomic.Bool
 
 	forget func() bool // cancels the callback that closes the last connection; the library makes one connection at a time
@@ -198,7 +198,7 @@ func (w failFastConn) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// answerTimeout is the maximum time for an answer of a hub.
+// answerTimeout is the maximum time for an answer from a hub.
 const answerTimeout = 5 * time.Second
 
 // streamExtent is the state of a stream.
@@ -292,8 +292,8 @@ type publishError struct{ why string }
 
 func (r *publishError) Error() string { return r.why }
 
-// publish sends a message and waits until the hub has it. The message may contain the number of the message that must
-// precede it. The hub refuses it if another message precedes it.
+// publish sends a message and waits until the hub has it. The message may state the number of the message that must
+// precede it. If another one precedes it, the hub refuses the message.
 func (l *link) publish(ctx context.Context, msg *nats.Msg) (seq uint64, err error) {
 	back, err := l.request(ctx, msg)
 	if errors.Is(err, nats.ErrNoResponders) {

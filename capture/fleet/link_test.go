@@ -116,8 +116,8 @@ func TestBadName(t *testing.T) {
 	t.Logf("it ended in %v", time.Since(began).Round(time.Millisecond))
 }
 
-// TestPause checks that the pauses between connection attempts grow up to a limit and are random, so that not
-// all machines connect at the same time. The limit of views is lower.
+// TestPause checks that the pauses between connection attempts grow up to a limit and are random, so that not all
+// machines connect at the same time. The limit for views is lower.
 func TestPause(t *testing.T) {
 	for _, most := range []time.Duration{maxRedialDelay, maxViewRedialDelay} {
 		l, least := &link{maxRedial: most}, minRedialDelay
@@ -135,7 +135,7 @@ func TestPause(t *testing.T) {
 func TestHurry(t *testing.T) {
 	addr := freePort(t)
 	p := publish(t, PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "main", Spool: t.TempDir(), Limit: 1 << 30, By: "test"})
-	p.link.tries.Store(100) // as if the hub had been down for long
+	p.link.tries.Store(100) // as if the hub had been down for a long time
 	put(p, 1, 0)
 	eventually(t, "nobody is there", func() bool { return p.link.tries.Load() == 101 })
 	p.link.retryNow()

@@ -26,8 +26,8 @@ const (
 
 var errDown = errors.New("the hub can't be reached")
 
-// sender sends one spool, one message at a time. It asks the hub for its position whenever it isn't sure of it: at
-// the start, after an error, and on a new connection.
+// sender sends one spool, one message at a time. It asks the hub for its position whenever the position is uncertain:
+// at the start, after an error, and on a new connection.
 type sender struct {
 	of      subjectParts
 	spool   *record.Spool

@@ -18,7 +18,7 @@ import (
 	"toolscope/capture"
 )
 
-// one makes the records numbered from to to-1 and sends each as a message of its own.
+// one makes the records with the numbers from, from+1, …, to-1, and sends each as a message of its own.
 func one(t *testing.T, p *Publisher, exchange, from, to int) {
 	t.Helper()
 	for n := from; n < to; n++ {

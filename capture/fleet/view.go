@@ -58,7 +58,7 @@ type View struct {
 	read      messageMark                 // the last message that was read
 	passed    uint64                      // all messages up to this number are accounted for; 0 if it is unknown
 	holes     time.Time                   // time when numbers were last skipped without a loss
-	waits     uint64                      // number of messages that the hub had yet to send after the message read
+	waits     uint64                      // number of messages that the hub still had to send after the last one read
 	pruned    time.Time                   // time of the last run of pruneStale
 	jumped    uint64                      // number of messages still to come after a jump; see isOverrun
 	delivered atomic.Pointer[messageMark] // the last message whose records were passed on
@@ -465,7 +465,7 @@ func textIf(is bool, yes, no string) string {
 }
 
 // isOverrun reports whether the hub deletes messages before they are read. It would continue to do so, so the view
-// then jumps to the last message of each capture. The missing bytes are noticed in the captures.
+// then jumps to the last message of each capture. Gaps in the captures then show the missing bytes.
 func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
 	if meta.NumPending == 0 || before == 0 {
 		return false

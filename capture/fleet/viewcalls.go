@@ -99,8 +99,8 @@ type callLine struct {
 	Opened             OpenedExchange
 }
 
-// takeCall reads a message of the index, which the hub got at the time at by its own clock. It returns false if
-// reading must end.
+// takeCall reads a message of the index. The hub got the message at the time at, by its own clock. The result is
+// false if reading must end.
 func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yield func(capture.Record, error) bool) bool {
 	o, status, ok := callOriginOf(msg.Subject())
 	if !ok || o.version != version {
@@ -180,7 +180,7 @@ func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c 
 	switch {
 	case c.Type != "call" || end < 0 || bytes.IndexByte(line, '\n') >= 0 || c.Opened.Exchange < 1 || c.Opened.Offset < 0 || c.Opened.Offset > maxCaptureBytes || subjectToken(c.Opened.Capture) != c.Opened.Capture || c.Opened.Capture == "":
 		return nil, c, errors.New("this is not the line of a call")
-	case c.File != /* as JSON has it */ string([]rune(o.host+"/"+o.agent)) || callToken(c.Status) != status:
+	case c.File != /* JSON replaces invalid UTF-8 in the names */ string([]rune(o.host+"/"+o.agent)) || callToken(c.Status) != status:
 		return nil, c, errors.New("the line doesn't match its subject")
 	}
 	if line = append(line[:end:end], '}'); !json.Valid(line) {
@@ -202,8 +202,7 @@ func wantedCalls(of *Address) string {
 	return strings.Join(append(part[:len(part)-1], model, status), ".")
 }
 
-// callOriginOf parses a subject of the index. The status is not unescaped. If the subject has another form, ok is
-// false.
+// callOriginOf parses a subject of the index. The status stays escaped. If the subject has another form, ok is false.
 func callOriginOf(subject string) (o subjectParts, status string, ok bool) {
 	part := strings.Split(subject, ".")
 	if len(part) != 8 {

@@ -161,7 +161,7 @@ type earlyExchange struct {
 	shed  int64 // number of bytes that were dropped
 }
 
-// recordCost is the memory of a record without its bytes.
+// recordCost is the memory that a record needs besides its bytes.
 const recordCost = 256
 
 func (e *earlyRecords) add(r capture.Record) {
@@ -489,7 +489,7 @@ func (m *rateMeter) advance(now time.Time) {
 	m.second = max(m.second, second)
 }
 
-// perSecond returns the rate in the complete seconds.
+// perSecond returns the rate over the complete seconds.
 func (m *rateMeter) perSecond(now time.Time) float64 {
 	m.advance(now)
 	sum := 0

@@ -18,8 +18,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// toldThat waits until the reported trouble contains want, and checks that it has no words of the NATS
-// library.
+// toldThat waits until the reported trouble contains want, and checks that it doesn't use the NATS library's own
+// words.
 func toldThat(t *testing.T, p *Publisher, want string) {
 	t.Helper()
 	over, cancel := context.WithCancel(context.Background())

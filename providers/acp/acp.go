@@ -438,8 +438,8 @@ func AddedFields(part, object json.Value) (added []string, isPart bool) {
 	return added, true
 }
 
-// readResponse reads a response. The method of its request follows from the result or, if the result is
-// unclear, from the latest request with the same id.
+// readResponse reads a response. It derives the method of the request from the result or, if the result is unclear,
+// from the latest request with the same id.
 func (d *decoder) readResponse(id string, line json.Value) {
 	result, failure := line.Get("result"), line.Get("error")
 	method := ""
@@ -553,7 +553,7 @@ func (d *decoder) endPrompt(s *session, result, failure json.Value) {
 	t.End()
 }
 
-// cutTurn ends an open turn whose prompt got no response. The text missing describes what is missing.
+// cutTurn ends an open turn whose prompt got no response. The parameter missing describes what is missing.
 func (d *decoder) cutTurn(s *session, missing string) {
 	if !s.turn.IsOpen() {
 		return

@@ -19,7 +19,7 @@ type agent struct {
 	client      string   // name of the client, if each client has its own lines
 	who         string   // the agent's name in findings, if a turn is one run with any number of responses
 	last        string   // type of the line that ends a turn
-	quiet       []string // types of lines that contain nothing about calls, except when the decoder reads them
+	quiet       []string // types of lines that are ignored if the decoder doesn't read them, because they contain nothing about calls
 	sniff       func(kind string, line json.Value) int
 	read        func(r *run, kind string, line json.Value) (known bool)
 

@@ -48,7 +48,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	case eventTypes[kind.Text()]:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind.Text()}
 	case kind.Is("message") && json.Value(e.Data).Get("role").Is("assistant") && !json.Value(e.Data).Get("content").IsString() &&
-		!json.Value(e.Data).Get("text").IsString(): // a message of droid
+		!json.Value(e.Data).Get("text").IsString(): // this is one of droid's messages
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a message body"}
 	case kind.Is("error") && json.Value(e.Data).Get("error").Kind() == '{':
 		return protocol.SniffScore{Points: protocol.Likely, Why: "an error envelope"}

@@ -16,7 +16,7 @@ type decoder struct {
 	ev            event
 	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
-	done          bool  // the last stop reason is neither a limit nor a refusal
+	done          bool  // whether the last stop reason is neither a limit nor a refusal
 	started       int32 // number of blocks that began at a new index
 	usage         tokenCounts
 	servingModels []string // models in usage.iterations, if there are several

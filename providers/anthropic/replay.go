@@ -7,8 +7,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how Anthropic accepts history, by the rules and error messages of the Messages API. Their sources
-// are its documentation, its own error messages, and the issue trackers of its SDKs (anthropics/claude-code#6696 and
+// target describes how Anthropic accepts history. The rules and refusals are those of the Messages API. They are from
+// its documentation, its own error messages, and the issue trackers of its SDKs (anthropics/claude-code#6696 and
 // #1237, anthropics/anthropic-sdk-typescript#648). Clients cut ids to 64 characters.
 var target = protocol.Target{
 	Name: "anthropic", Title: "Anthropic Messages", Protocol: "anthropic",
@@ -43,8 +43,8 @@ var target = protocol.Target{
 }
 
 // encodeHistory writes messages. It omits leading system messages, because a request has a separate field for them,
-// unless they were read from a request's messages. A later system message stays among the messages, because newer
-// models accept it ("Mid-conversation system messages" at platform.claude.com/docs).
+// but keeps those that were read from a request's messages. A later system message stays among the messages, because
+// newer models accept it ("Mid-conversation system messages" at platform.claude.com/docs).
 func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	leading := true
 	for i := range messages {

@@ -79,8 +79,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestErrorBody checks that a body that contains an error isn't recognised as Bedrock's, because it has only a
-// message.
+// TestErrorBody checks that a body that contains only an error message and its type is reported as a failure.
 func TestErrorBody(t *testing.T) {
 	for _, body := range []string{
 		`{"message":"no access","__type":"AccessDeniedException"}`,

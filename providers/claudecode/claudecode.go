@@ -1,5 +1,5 @@
 // Package claudecode decodes the output of claude -p --output-format stream-json: one JSON object per line.
-// With the flag include-partial-messages, the lines also contain the events of the model's own stream.
+// With --include-partial-messages, the lines also contain the events of the model's own stream.
 //
 // Wire facts are from programs that read these lines, and from the public documentation of the Agent SDK,
 // which describes the lines as message types. A turn is one message of the model. The field

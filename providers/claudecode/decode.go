@@ -18,7 +18,7 @@ type decoder struct {
 	byParent map[string]*agent
 	calls    map[string]*protocol.Call // calls of all agents, by id
 	streamed map[string]bool           // ids of messages that arrived as stream events
-	failed   *protocol.Turn            // the latest turn whose error was reported
+	failed   *protocol.Turn            // the latest turn for which an error was reported
 	model    string                    // model named in the line that starts the session
 	begun    bool                      // whether lines have arrived after the last result
 }

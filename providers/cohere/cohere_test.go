@@ -16,8 +16,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestErrorBody checks the protocol of a body that is an error. Such a body has only a message, so only the path
-// shows the protocol.
+// TestErrorBody checks that a body that contains only an error message is recognised by its path and reported as a
+// failure.
 func TestErrorBody(t *testing.T) {
 	body := []byte(`{"id":"e1","message":"invalid api token"}`)
 	if got := sniffFrame(protocol.SniffInput{Data: body}); got.Points != 0 {
@@ -37,7 +37,8 @@ func TestErrorBody(t *testing.T) {
 	}
 }
 
-// TestErrorText checks an error next to a finish reason. The error is a string, or an object that contains one.
+// TestErrorText checks the text of an error next to a finish reason. The error is a string, an object with a message,
+// or any other object.
 func TestErrorText(t *testing.T) {
 	for _, test := range []struct{ wire, want string }{
 		{`"too long"`, "too long"}, {`{"message":"too long"}`, "too long"}, {`{"code":1}`, `{"code":1}`},

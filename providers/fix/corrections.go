@@ -332,8 +332,8 @@ func (d *document) placeResults(call partPlace, last int, results encodedResults
 	return []edit{{valueRange{at, at}, append(blocks, ',')}}
 }
 
-// listContent returns the edits that replace content that is a string with a list: the new blocks, and the string as
-// a block. For other content, it returns nil.
+// listContent returns the edits that replace string content with a list: the new blocks, and the string as a block.
+// For other content, it returns nil.
 func (d *document) listContent(message int, blocks []byte) []edit {
 	m, place := &d.Messages[message], d.places[message].message
 	content := m.Raw.Get("content")

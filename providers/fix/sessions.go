@@ -50,7 +50,7 @@ func (d *document) eachLine(do func(entry json.Value, from, to int)) {
 func readCodex(d *document) error {
 	d.eachLine(func(entry json.Value, from, to int) {
 		kind, payload := entry.Get("type").Text(), entry.Get("payload")
-		if payload == nil && kind != "" && entry.Get("record_type") == nil { // an older version, which writes no wrapper
+		if payload == nil && kind != "" && entry.Get("record_type") == nil { // an older version, whose entries have no wrapper
 			kind, payload = "response_item", entry
 		}
 		switch {

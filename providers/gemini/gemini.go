@@ -325,8 +325,8 @@ func writeTool(w *json.Writer, t *protocol.Tool) {
 	w.Close('}')
 }
 
-// readModel returns the model of a request. The model is in the path, as models/NAME:generateContent, or in
-// the field model of a Cloud Code request.
+// readModel returns the model of a request. The model is in the path, as models/NAME:generateContent, or in the field
+// named model of a Cloud Code request.
 func readModel(path string, request []byte) string {
 	if _, rest, ok := strings.Cut(path, "odels/"); ok { // models/ or tunedModels/
 		name, _, _ := strings.Cut(rest, ":")

@@ -55,9 +55,8 @@ func (w *schemaWriter) writeKey(name string) {
 	w.dst = append(strconv.AppendQuote(w.dst, name), ':')
 }
 
-// appendSchema appends Google's Schema, a subset of the schema in OpenAPI 3.0, as JSON Schema. In Google's
-// Schema, types are in upper case, null is a property of a type instead of a type, and some numbers are
-// strings.
+// appendSchema appends Google's Schema, a subset of the schema in OpenAPI 3.0, as JSON Schema. In Google's Schema,
+// types are in upper case, null is a property of a type and not a type of its own, and some numbers are strings.
 func appendSchema(dst []byte, schema json.Value, depth int) []byte {
 	if schema.Kind() != '{' || depth > maxSchemaDepth {
 		if k := schema.Kind(); k == 't' || k == 'f' {

@@ -11,7 +11,7 @@ import (
 	scan "toolscope/stream/json"
 )
 
-// An Outcome is a library's result for a stream: an error, a list of usable calls, or any result that does a named
+// An Outcome is a library's result for a stream: an error, a list of usable calls, or any result that has a named
 // harm.
 type Outcome struct {
 	Error bool
@@ -223,14 +223,14 @@ func findHarm(name string) func(*Case, *Answer, *Outcome) bool {
 	return nil
 }
 
-// anyText returns a test for a harm. The test finds the harm if is returns true for the arguments of any call.
+// anyText returns a test for a harm. A result has the harm if the arguments of any call satisfy is.
 func anyText(is func(text string) bool) func(*Case, *Answer, *Outcome) bool {
 	return func(_ *Case, a *Answer, _ *Outcome) bool {
 		return slices.ContainsFunc(a.Calls, func(c AnswerCall) bool { text, ok := c.argsText(); return ok && is(string(text)) })
 	}
 }
 
-// anyName returns a test for a harm. The test finds the harm if is returns true for the name of any call.
+// anyName returns a test for a harm. A result has the harm if the name of any call satisfies is.
 func anyName(is func(name string) bool) func(*Case, *Answer, *Outcome) bool {
 	return func(_ *Case, a *Answer, _ *Outcome) bool {
 		return slices.ContainsFunc(a.Calls, func(c AnswerCall) bool { return is(c.Name) })
@@ -291,8 +291,7 @@ type Result struct {
 	Answers []ChunkedAnswer
 }
 
-// A ChunkedAnswer is the answer to a case whose stream was sent with one of the Chunkings. Answer is nil if there is
-// no answer.
+// A ChunkedAnswer is the answer to a case with one of the Chunkings. Answer is nil if the library gave no answer.
 type ChunkedAnswer struct {
 	Chunking string
 	Answer   *Answer

@@ -79,7 +79,7 @@ func mayEndCall(text []byte) bool {
 	return strings.IndexByte(">}])`", text[len(text)-1]) >= 0 || bytes.HasSuffix(text, []byte("*** End Patch"))
 }
 
-// clipOpening returns the beginning of a call for a message: its first line up to the first >, with at most
+// clipOpening returns the beginning of a call, for a message. It ends with the first line, with the first > or after
 // maxOpening bytes.
 func clipOpening(text []byte) string {
 	if i := bytes.IndexAny(text, "\r\n"); i >= 0 {

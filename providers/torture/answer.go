@@ -160,8 +160,8 @@ func ReadHistory(messages []protocol.Message) (sent []SentBack) {
 	return sent
 }
 
-// NextAnswer returns the kind of response that the next request gets. That request has the number of messages given
-// by messages, and the first request had first.
+// NextAnswer returns the kind of response that the next request gets. The numbers of messages in that request and in
+// the first request are messages and first.
 func (s *Scene) NextAnswer(f *Facts, history []SentBack, messages, first int) AnswerKind {
 	asked := len(f.Requests)
 	goods := 0

@@ -244,7 +244,7 @@ func (j judge) wasRefused(call int) bool {
 	return sent != nil && len(sent.Results) == 1
 }
 
-// lastHistory returns the last request whose history contains calls, except the first request, or nil.
+// lastHistory returns the last request whose history contains calls, or nil. It ignores the first request.
 func (j judge) lastHistory() *Request {
 	for i := len(j.Requests) - 1; i > 0; i-- {
 		if len(j.Requests[i].History) > 0 {

@@ -85,7 +85,7 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 		newField("is_error", isError))
 }
 
-// geminiForm is the form of Google's generateContent. A response ends only when its bytes do.
+// geminiForm is the form of Google's generateContent. Only the end of the bytes ends a response.
 var geminiForm = form{"contents", "parts", "model", feedGemini, func(*session) {}, failGemini}
 
 func feedGemini(d *session, m *message) {
