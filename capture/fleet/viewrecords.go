@@ -161,7 +161,7 @@ type earlyExchange struct {
 	shed  int64 // number of bytes that were dropped
 }
 
-// recordCost is the memory that a record needs besides its bytes.
+// recordCost is the memory that a record needs in addition to its bytes.
 const recordCost = 256
 
 func (e *earlyRecords) add(r capture.Record) {
