@@ -210,7 +210,7 @@ func pricesHelp(l lineWriter) {
 }
 
 func themesHelp(l lineWriter) {
-	l.writeWrapped("", "auto selects a theme that fits the terminal's background. You can also name one of the themes below. --theme FILE.toml uses your own theme. If the file is in the folder themes next to the configuration file, its name is enough. 'toolscope config theme NAME' prints a theme to start from.")
+	l.writeWrapped("", "'auto' selects a theme that fits the terminal's background. You can also name one of the themes below. --theme FILE.toml uses your own theme. If the file is in the folder 'themes' next to the configuration file, its name is enough. 'toolscope config theme NAME' prints a theme to start from.")
 	l.printLine("")
 	for _, name := range themeNames() {
 		l.printLine("  %s", name)
@@ -218,7 +218,7 @@ func themesHelp(l lineWriter) {
 }
 
 func targetsHelp(l lineWriter) {
-	l.writeWrapped("", "These are the targets for replay --to. A target is a kind of provider that gets the history, with the rules that it applies. all means every target.")
+	l.writeWrapped("", "These are the targets for replay --to. A target is a kind of provider that gets the history, with the rules that it applies. 'all' means every target.")
 	for _, t := range providers.Targets() {
 		l.printLine("")
 		l.printLine("  %-18s %s", t.Name, t.Title)
@@ -277,7 +277,7 @@ func sizeRule(least, most int, class string) string {
 }
 
 func policiesHelp(l lineWriter) {
-	l.writeWrapped("", "A policy for replay --policy is how a client sends back arguments that are not one JSON object. The names all, behaviours and clients each select several policies. Behaviours are named after what they do, and apply to every target:")
+	l.writeWrapped("", "A policy for replay --policy is how a client sends back arguments that are not one JSON object. The names 'all', 'behaviours' and 'clients' each select several policies. Behaviours are named after what they do, and apply to every target:")
 	for _, p := range replay.Behaviours {
 		l.printLine("")
 		l.writeWrapped(fmt.Sprintf("  %-15s", p.Name), p.Description)

@@ -171,7 +171,7 @@ func (g *Group) cacheText() string {
 func (s *Set) Notes() (notes []string) {
 	total := s.Total()
 	if total.Turns > 0 {
-		notes = append(notes, "a dash means unknown or too few values")
+		notes = append(notes, "a dash means an unknown value or too few values")
 	}
 	if n := total.Cost.Unknown; n > 0 {
 		notes = append(notes, fmt.Sprintf("the cost of %s is unknown", count.Of(n, "turn")))
