@@ -213,7 +213,7 @@ func FuzzAgentLogs(f *testing.F) {
 	})
 }
 
-// BenchmarkAgentLogs reads logs. Compare it with reading the composed exchanges directly.
+// BenchmarkAgentLogs measures reading logs. Compare the result with that of reading the composed exchanges directly.
 func BenchmarkAgentLogs(b *testing.B) {
 	for _, l := range agentLogs {
 		text, err := os.ReadFile(filepath.Join("testdata", l.files[1]))

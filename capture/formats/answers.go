@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// geminiAnswers reads the model responses that Gemini CLI records to replay them in tests. Each line is a
-// request to the model's API with its response: an object or, for a stream, the list of its objects.
+// geminiAnswers reads the model responses that Gemini CLI records for replay in tests. Each line is a request to the
+// model's API with its response: an object or, for a stream, the list of its objects.
 var geminiAnswers = capture.Format{
 	Name:  "gemini-cli responses",
 	Title: "model responses recorded by Gemini CLI",

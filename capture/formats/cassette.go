@@ -17,7 +17,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// An interaction in a cassette is a request and its response, recorded by a library to replay them in a test.
+// An interaction in a cassette is a request and its response, recorded by a library for replay in a test.
 // Libraries write interactions in different forms:
 //
 //	vcrpy, pytest-recording   request{method, uri, body, headers{k: [v]}}, response{status{code}, body{string}}

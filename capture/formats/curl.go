@@ -89,7 +89,7 @@ type traceBlock struct {
 // asciiWidth is the number of bytes on a line of --trace-ascii.
 const asciiWidth = 64
 
-// endsLine reports whether only a line break is missing from a block. curl doesn't write line breaks.
+// endsLine reports whether only a line break is missing from a block, because curl doesn't write it.
 func (b *traceBlock) endsLine() bool { return b.ascii && len(b.data)+2 == b.size }
 
 func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {

@@ -112,7 +112,7 @@ func (d *entryReader) takeLine(recs []capture.Record, line []byte) []capture.Rec
 // lines, so one note at the end counts the rest.
 const maxLineNotes = 3
 
-// addLineNote adds a note about the current line, unless there are too many.
+// addLineNote adds a note about the current line, unless there are too many notes.
 func (d *entryReader) addLineNote(recs []capture.Record, note capture.Record) []capture.Record {
 	if d.notes++; d.notes <= maxLineNotes {
 		return d.addNote(recs, note)
@@ -121,8 +121,8 @@ func (d *entryReader) addLineNote(recs []capture.Record, note capture.Record) []
 	return recs
 }
 
-// addNote adds a note about the source. A note must name an exchange, so it names the latest one, or the
-// first.
+// addNote adds a note about the source. A note must name an exchange, so it names the latest one, or the first if
+// there is none yet.
 func (d *entryReader) addNote(recs []capture.Record, note capture.Record) []capture.Record {
 	note.Exchange = max(d.last, 1)
 	return append(recs, note)

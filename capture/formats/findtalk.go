@@ -81,7 +81,7 @@ var responseLists = []string{"choices", "candidates", "generations"}
 
 const minTalkText = 30
 
-// callWords are words. Each conversation with calls contains at least one of them.
+// callWords are words of which every conversation with calls contains at least one.
 var callWords = [][]byte{
 	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
 	[]byte("toolRequest"), []byte("function_call"), []byte("ToolUse"),

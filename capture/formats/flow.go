@@ -211,7 +211,7 @@ func (r *flowReader) takeFlow(v tnetstring, at int64) {
 	r.writeExchange(&x)
 }
 
-// setFailure reads the error of a flow. If mitmproxy kept no body, the error becomes a note, because it
+// setFailure reads the error of a flow. If mitmproxy kept no body, the error becomes a note, because the error
 // doesn't show how the response ended.
 func (r *flowReader) setFailure(x *recordedExchange, why string) {
 	x.cut = true

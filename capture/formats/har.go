@@ -59,7 +59,7 @@ func readHAR(r *valuesReader, raw []byte, cut bool) {
 	r.writeExchange(&x)
 }
 
-// harEntry is the entry that a harReader is reading.
+// harEntry is the entry that readHAR is reading.
 type harEntry struct {
 	x       *recordedExchange
 	cut     bool    // the file ends inside the entry

@@ -74,7 +74,7 @@ type dumpReader struct {
 	kind   byte              // the first byte of the body; 0 while the body is empty
 	span   json.ValueScanner // finds the end of a body that is JSON
 	rest   int64             // number of bytes of the body that exceed the limit
-	others otherLines        // number of lines between bodies and first lines
+	others otherLines        // lines between a body and the next first line
 }
 
 func (r *dumpReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {

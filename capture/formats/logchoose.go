@@ -32,7 +32,7 @@ func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
 	return a
 }
 
-// sameKeys reports whether two lists of keys are the same slice. They are for lines that match one template.
+// sameKeys reports whether two lists of keys are the same slice, as in lines that match the same template.
 func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // conflicts reports whether a line can't belong to the stream, because it names another request or comes from another
@@ -381,8 +381,8 @@ func (s *openStreams) holdEvent(f *payload) {
 	}
 }
 
-// findEventName returns the index of the event name that belongs to a chunk, or -1 if there is none. A chunk with a
-// type has the name that equals the type. A chunk without a type has the latest name.
+// findEventName returns the index of the event name that belongs to a chunk, or -1 if there is none. It prefers the
+// name that equals the chunk's type, and otherwise chooses the latest name.
 func (s *openStreams) findEventName(f *payload) (best int) {
 	best = -1
 	for i := len(s.events) - 1; i >= 0; i-- { // start with the latest name, which is the nearest

@@ -48,7 +48,7 @@ type slotKind int8
 const (
 	theEnd   slotKind = iota // the text ends here
 	anyTime                  // the same text with other digits
-	lineTime                 // like anyTime; it is the time of the line
+	lineTime                 // like anyTime, but it is the time of the line
 	anyValue                 // a JSON value
 )
 
@@ -370,7 +370,7 @@ type templateBuilder struct {
 	template *lineTemplate // template for the found payload
 }
 
-// builderText is a text that was searched, and the JSON string that contains it in the text around it.
+// builderText is a text that was searched, and the JSON string in the outer text that contains it.
 type builderText struct {
 	text, literal []byte
 	on            *payloadPath

@@ -63,7 +63,7 @@ func expectsValue(text []byte) bool {
 
 // writeBytes adds bytes of a stream, with the line breaks that follow them in the stream. The first record of a
 // stream has the stream's head. If all of many lines have the same time, a record after the last chunk says that the
-// log was written late.
+// times are those at which the log was written.
 func (w *streamWriter) writeBytes(x *logStream, at time.Duration, text []byte, end string, from *textOrigin, span capture.LineSpan) {
 	var head *capture.Head
 	if !x.headWritten {

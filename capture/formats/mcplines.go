@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// mcpLines reads the messages between a client and an MCP server on standard streams. The file has one message on
-// each line, and both directions. The lines don't name their sender, but the specification of the protocol
+// mcpLines reads the messages between a client and an MCP server on standard streams. The file has the messages of
+// both directions, one on each line. The lines don't name their sender, but the specification of the protocol
 // (2025-11-25) says which side sends each method. A response goes in the opposite direction of its request.
 var mcpLines = capture.Format{
 	Name:  "mcp messages",
@@ -50,7 +50,7 @@ func sniffMCPLines(first []byte, whole bool) capture.SniffResult {
 // mcpDialogue assigns the messages of one file to the client and the server.
 type mcpDialogue struct {
 	begun bool
-	asked map[string]capture.Side // the side that sent the latest request with an id
+	asked map[string]capture.Side // the side that sent the latest request with each id
 }
 
 func (d *mcpDialogue) entry(recs []capture.Record, line []byte) []capture.Record {

@@ -468,8 +468,8 @@ func traitsOf(of *marks.Protocol) *marks.Protocol {
 	return of
 }
 
-// isTerminator reports whether data is the terminator of a stream. The function is compares data with a
-// terminator, for example bytes.HasPrefix.
+// isTerminator reports whether data is a stream's terminator. It compares them with the function is, for example
+// bytes.HasPrefix.
 func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte) bool {
 	for _, end := range t.terminators {
 		if is(data, end) {
@@ -487,7 +487,7 @@ type chunkIdentity struct {
 	prompt int64         // number of tokens in the request
 	tokens int64         // number of tokens in the response so far, which never decreases
 	more   bool          // the chunk has content
-	at     time.Time     // when the chunk was made
+	at     time.Time     // when the chunk was created
 	took   time.Duration // time since the request; known only at the end
 }
 

@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// isTimeName reports whether a field with this name has the time of a line.
+// isTimeName reports whether a field with this name contains the time of a line.
 func isTimeName(name []byte) bool {
 	switch string(name) {
 	case "time", "ts", "timestamp", "@timestamp", "t", "date", "datetime", "asctime", "__REALTIME_TIMESTAMP", "_SOURCE_REALTIME_TIMESTAMP",

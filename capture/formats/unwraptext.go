@@ -58,7 +58,7 @@ func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	}
 	switch f.is {
 	case aRequest, aBody:
-		if s := f.chunkInfo; s.of == nil { // streams have no requests
+		if s := f.chunkInfo; s.of == nil { // data of an unknown protocol is not a chunk
 			f.chunkInfo = chunkInfo{is: noPayload, block: -1, number: -1}
 		} else {
 			f.is = aChunk

@@ -68,7 +68,8 @@ func TestEndings(t *testing.T) {
 	}
 }
 
-// TestUpstreamClosesItsHalf checks an upstream that closes its sending side and continues to read.
+// TestUpstreamClosesItsHalf checks that a response is complete if the upstream closes its sending side but continues
+// to read.
 func TestUpstreamClosesItsHalf(t *testing.T) {
 	var late string
 	done := make(chan bool)
@@ -222,8 +223,8 @@ func TestNothingComes(t *testing.T) {
 	}
 }
 
-// TestCutWhileTheClientDoesNotRead checks a client that has stopped reading. The proxy is then blocked in a write to
-// the client when the exchange has to end.
+// TestCutWhileTheClientDoesNotRead checks that an exchange can be cut even if its client has stopped reading, so that
+// the proxy is blocked in a write to the client.
 func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 	flood := func(c net.Conn, p []byte) {
 		for {

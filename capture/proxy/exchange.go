@@ -107,8 +107,7 @@ func (x *exchange) noteActivity() time.Duration {
 }
 
 func (x *exchange) forwardRequest(r *http.Request) {
-	// An upstream may respond before it has read the complete request. The response must not wait for the end of the
-	// request.
+	// An upstream may respond before the end of the request. The response must not wait for that end.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
 	to := newSender(x, r)
 	forwarder := httputil.ReverseProxy{
@@ -173,7 +172,7 @@ func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 	}
 }
 
-// recordResponse records the response's head, and makes the body's bytes be recorded while they are forwarded.
+// recordResponse records the response's head and wraps its body in a bodyTap.
 func (x *exchange) recordResponse(res *http.Response) error {
 	at := x.noteActivity()
 	if res.StatusCode == http.StatusSwitchingProtocols && !strings.EqualFold(res.Header.Get("Upgrade"), capture.WebSocketProtocol) {
@@ -284,7 +283,7 @@ func (x *exchange) finish() {
 }
 
 // endRecord returns a record with the reason for the end of the exchange and the party that ended it. If the proxy
-// itself answered, it is the party that caused the answer.
+// itself answered, that is the party that caused the answer.
 func (x *exchange) endRecord() capture.Record {
 	cause := x.cutCause()
 	err := x.failure

@@ -32,7 +32,7 @@ type heldBody struct {
 	looked  bool        // the watch has seen the first of the events
 	waiting int64       // bytes in events
 	given   int64
-	kept    int64 // bytes of keep-alives that were sent to the client
+	kept    int64 // number of keep-alive bytes that were sent to the client
 	err     error // the error with which the body ended
 	why     string
 	since   time.Time
@@ -310,7 +310,7 @@ type heldSocket struct {
 	up     *upgraded
 	reader capture.WebSocketReader
 	came   []byte // bytes that have not been split into messages yet
-	from   int64  // offset of came in all bytes of the upstream
+	from   int64  // offset of came among all bytes from the upstream
 	open   []byte // frames of the open message, without the control frames that passed
 	raw    bool   // the bytes can't be split into messages
 }

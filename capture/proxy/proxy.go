@@ -57,8 +57,8 @@ type Options struct {
 	// request is also recorded as an exchange, without its body. Refused may be nil.
 	Refused func(status int, why string)
 
-	// Advise returns advice for a request without a route, e.g. "put /openai before it", or "" if it has none. Advise
-	// may be nil.
+	// Advise returns advice for a request without a route, e.g. "put /openai before it", or "" if there is none.
+	// Advise may be nil.
 	Advise func(*http.Request) string
 
 	Faults []fault.Fault // faults that are injected into the client's responses; the records have the original bytes

@@ -10,7 +10,7 @@ import (
 )
 
 // catchSignals receives the signals for the process, except those that are ignored, e.g. because of nohup. It also
-// catches SIGPIPE, because a write that fails already shows that the output is closed.
+// catches SIGPIPE, so that writing to a closed output returns an error instead of ending this program.
 func catchSignals() (signals chan os.Signal, stop func()) {
 	signals, broken := make(chan os.Signal, 16), make(chan os.Signal, 1)
 	for _, s := range []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2} {

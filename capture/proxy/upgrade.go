@@ -136,7 +136,7 @@ func (u *upgraded) CloseWrite() error {
 	return half.CloseWrite()
 }
 
-// recordMessages records the messages that are complete with the bytes p.
+// recordMessages records the messages that are completed by the bytes in p.
 func (u *upgraded) recordMessages(d *direction, p []byte, at time.Duration) {
 	if len(p) == 0 {
 		return
@@ -223,8 +223,8 @@ func (u *upgraded) finish(last capture.Record) capture.Record {
 	return last
 }
 
-// closeWords describes a Close. For an ordinary end, it returns "": 1000, 1001 (going away) or no code (RFC 6455
-// §7.4.1).
+// closeWords describes a Close. It returns "" for the codes of an ordinary end, 1000 and 1001 (going away), and for a
+// Close without a code (RFC 6455 §7.4.1).
 func (d *direction) closeWords() string {
 	if d.Code == 1000 || d.Code == 1001 || d.Code == 1005 {
 		return ""

@@ -119,8 +119,9 @@ func armorTailLen(text []byte) int {
 }
 
 // streamPrefix is the beginning of a line in an event stream, up to the quote of the first text that continues from
-// event to event. It contains no secret. Most events of a stream begin with the same text. If the text before them
-// and the known values are the same too, searching the beginning again would find nothing new, so it is skipped.
+// event to event. It contains no secret. Most events of a stream begin with the same text. If the text before an
+// event and the known values are the same too, searching the event's beginning again would find nothing new, so it is
+// skipped.
 type streamPrefix struct {
 	line   []byte      // the prefix in its escaped form, with the quote
 	before []byte      // the last characters outside strings before the prefix

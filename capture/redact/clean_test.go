@@ -46,7 +46,7 @@ func TestDividedRecord(t *testing.T) {
 }
 
 // TestHole checks that an encoded or framed body is not passed on after a gap, because it can't be read. Its bytes
-// must count as missing. A plain text must continue.
+// must count as missing. Plain text must be passed on even after a gap.
 func TestHole(t *testing.T) {
 	packed := gzipped(strings.Repeat("text ", 1000))
 	message := awsMessage(`{"delta":{"text":"x"}}`)

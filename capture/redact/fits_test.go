@@ -38,8 +38,8 @@ func TestBasic(t *testing.T) {
 	}
 }
 
-// TestUserinfo checks which passwords before a host count: those with at least three characters, unless examples
-// often use them.
+// TestUserinfo checks which passwords before a host count: those with at least three characters, except those that
+// are common in examples.
 func TestUserinfo(t *testing.T) {
 	for text, want := range map[string]int{
 		"u:x7q@h": 5, "u:x7@h": 0, "u:x7q@y@h": 7, "u:Password@h": 0, "u:${PW}@h": 0, "user@h": 0, "u:x7q": 0,

@@ -37,7 +37,7 @@ func FuzzCuts(f *testing.F) {
 	})
 }
 
-// plain replaces or removes characters without which a text can't contain a secret.
+// plain removes or replaces the characters that every secret needs.
 var plain = strings.NewReplacer("-", ".", "_", ".", "J", "j", "K", "k", "I", "i", "er ", "er.", "uthor", "", `\u`, `\\`)
 
 // FuzzPlain checks that text without secrets is passed on byte for byte, and that at most its last line is held

@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// isSource matches the source of a rule: a page of a host, a standard, a manual, or a note where the shape was
-// seen.
+// isSource matches the source of a rule: a web page, a standard, a manual, or a note about where the shape was seen.
 var isSource = regexp.MustCompile(`^(?:[\w-]+(?:\.[\w-]+)+[/:]|[\w-]+(?:\.[\w-]+)+$|RFC [0-9]{4}|man |shape seen in )`)
 
 var blank = regexp.MustCompile(`\{([xXud]?)(\d+)\}`)

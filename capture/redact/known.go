@@ -326,7 +326,7 @@ func (p *unescaper) finish(out func(character)) {
 	}
 }
 
-// pendingFrom returns the place where the unfinished escape begins, or limit.
+// pendingFrom returns the place where the unfinished escape begins, or limit if there is none.
 func (p *unescaper) pendingFrom(limit int64) int64 {
 	if p.state == spellNone {
 		return limit
@@ -380,7 +380,7 @@ func (u *character) spelledWidth() int {
 	return n
 }
 
-// firstPending returns the first place of the characters that has not been passed on, or limit.
+// firstPending returns the first of the characters' places that has not been passed on, or limit if there is none.
 func firstPending(units []character, limit int64) int64 {
 	for i := range units {
 		for at := range units[i].places {

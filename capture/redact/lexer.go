@@ -43,7 +43,7 @@ type container struct {
 	place   uint64     // hash of the path to this container: keys and element numbers
 	index   uint64     // hash of the indexes so far, which identifies one of several parallel texts
 	field   keyMeaning // meaning of the key of the current value
-	named   secretName // the name of the value, if hasName is set: it was in the field or the element before
+	named   secretName // the name for the value, if hasName is set: it comes from the field or the element before the value
 	hasName bool
 }
 

@@ -47,7 +47,7 @@ type matcher struct {
 // knownMatch says which known value the text may be.
 type knownMatch struct {
 	alive  bool        // a longer known value begins with the text
-	value  *knownValue // the longest known value that the text begins with, or the value of which the text has only a part
+	value  *knownValue // the longest known value that the text begins with, or the value that is cut off in the text
 	size   int         // number of characters of the text that belong to the value
 	plain  []byte      // the text without the line breaks of a terminal
 	broken bool        // the text has line breaks of a terminal
@@ -118,7 +118,7 @@ func (m *matcher) allRead() []byte {
 
 func (m *matcher) lastPassed() byte { return byte(m.gram) }
 
-// pendingFrom returns the place of the first character that has not been passed on, or limit.
+// pendingFrom returns the place of the first character that has not been passed on, or limit if there is none.
 func (m *matcher) pendingFrom(limit int64) int64 {
 	if len(m.trial.text) > 0 {
 		limit = min(limit, m.trial.runs[0].from)
@@ -169,7 +169,7 @@ var colours = classOf(";", "09")
 // their characters need not be held back one by one.
 type trial struct {
 	text []byte // characters that arrived in earlier chunks
-	runs []span // places of these characters: each is a run without escapes
+	runs []span // places of these characters; each is a run without escapes
 }
 
 const maxTrial = 64 // maximum number of characters of a word that are compared in a trial

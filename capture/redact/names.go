@@ -221,7 +221,7 @@ func isPlainName(name []byte, said string, known secretName, scope nameScope) bo
 	}
 }
 
-// endsPlain reports whether a word that is written as one ends in one of plainBefore.
+// endsPlain reports whether a word, which may be several words written together, ends in one of plainBefore.
 func endsPlain(word string) bool {
 	for plain := range plainBefore {
 		if strings.HasSuffix(word, plain) {

@@ -305,7 +305,7 @@ func isWords(text []byte) bool {
 
 // looksPassword reports whether the complete value after a password's name looks like a password. It must not be
 // short, a placeholder, a reference to another place, or one word. A password of several words has hyphens. Any other
-// combination of words is a name in a program or a sentence.
+// combination of words counts as a name in a program, or as a sentence.
 func looksPassword(text []byte) bool {
 	lower := bytes.ToLower(text)
 	switch {

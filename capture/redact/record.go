@@ -27,7 +27,7 @@ type exchangeSide struct {
 	duplex   bool          // both sides continue at the same time, and each line is a complete text
 	at       time.Duration // time of the latest record
 	marks    []recordEnd   // records with held bytes
-	yielded  int64         // place up to which all bytes were decided early
+	yielded  int64         // all bytes up to this place were decided without waiting for more
 }
 
 // bodyRedactor redacts a body as it arrives. Places are counted from the beginning of the body.

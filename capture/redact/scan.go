@@ -112,7 +112,7 @@ func newScanner(shapes []*rule) *scanner {
 	return s
 }
 
-// addNameEnds adds the last two letters of all names of credentials, before the signs that follow them.
+// addNameEnds adds the last two letters of all names of credentials, followed by signs.
 func (s *scanner) addNameEnds(signs string) {
 	for a := range 256 {
 		for b := 0; b < 256 && inName[a]; b++ {

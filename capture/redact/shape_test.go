@@ -53,7 +53,7 @@ func TestMalformedStays(t *testing.T) {
 	}
 }
 
-// syntaxOf returns the syntax error of a text, without its byte offset, because replacements move it.
+// syntaxOf returns the syntax error of a text, without its byte offset, because replacements change the offset.
 func syntaxOf(text string) string {
 	var v any
 	d := json.NewDecoder(strings.NewReader(text))

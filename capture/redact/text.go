@@ -557,7 +557,7 @@ const (
 type pendingTexts struct {
 	all     map[uint64]*matcher // by channel
 	order   []uint64            // oldest first
-	waiting []*matcher          // texts between two of their strings that hold characters back
+	waiting []*matcher          // texts that are between two of their strings and hold back characters
 }
 
 // resumeText makes the text of a channel the current one.

@@ -11,7 +11,7 @@ type valueTest int
 const (
 	isRandom    valueTest = iota // unlikely to occur by chance
 	isPlausible                  // may be a credential
-	isMeant                      // any complete value of a JSON key: a request may have credentials of other servers
+	isMeant                      // any complete value of a JSON key, because a request may contain credentials for other servers
 	isBasic                      // a name and a password, in base64
 	isPassword                   // a complete value except a word or a placeholder; in code, only a random one
 	isSession                    // random, but not a UUID
@@ -228,8 +228,8 @@ func elementName(text []byte) (known secretName, ok bool) {
 	return credentialName(text[len(text)-n:], inText)
 }
 
-// columnName returns the secretName of a table's column that ends a text: | password |. The result ok is false
-// if there is none.
+// columnName returns the secretName of the table column at the end of a text: | password |. The result ok is false if
+// there is none.
 func columnName(text []byte) (known secretName, ok bool) {
 	start := bytes.LastIndexByte(text, '\n') + 1
 	line := bytes.TrimLeft(text[start:], " \t0123456789-+>→:")
