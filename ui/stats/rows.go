@@ -21,7 +21,7 @@ const rowsHead = len(rowsMagic) + 2*sha256.Size
 // The key is anything that identifies the origin of the turns.
 func EncodeTurns(key string, turns []Turn) []byte {
 	c := rowCodec{known: map[string]int{}}
-	c.turns(&turns)
+	c.codeTurns(&turns)
 	keySum, sum := sha256.Sum256([]byte(key)), sha256.Sum256(c.data)
 	return slices.Concat([]byte(rowsMagic), keySum[:], sum[:], c.data)
 }
@@ -41,7 +41,7 @@ func DecodeTurns(data []byte, key string) (turns []Turn, ok bool) {
 		return nil, false
 	}
 	c := rowCodec{data: body, decoding: true}
-	c.turns(&turns)
+	c.codeTurns(&turns)
 	return turns, !c.failed && len(c.data) == 0
 }
 
@@ -55,61 +55,61 @@ type rowCodec struct {
 	known    map[string]int // numbers of the names that were written
 }
 
-func (c *rowCodec) turns(turns *[]Turn) {
-	listOf(c, turns)
+func (c *rowCodec) codeTurns(turns *[]Turn) {
+	codeLength(c, turns)
 	for i := range *turns {
-		c.turn(&(*turns)[i])
+		c.codeTurn(&(*turns)[i])
 	}
 }
 
-func (c *rowCodec) turn(t *Turn) {
+func (c *rowCodec) codeTurn(t *Turn) {
 	for k := range t.Values {
-		c.name(&t.Values[k])
+		c.codeName(&t.Values[k])
 	}
 	for _, text := range []*string{&t.RequestedModel, &t.Run, &t.Phase, &t.Operation, &t.ErrorType, &t.Cost.AsOf} {
-		c.name(text)
+		c.codeName(text)
 	}
 	for _, flag := range []*bool{&t.Background, &t.Failed, &t.Refused, &t.Stopped, &t.Cost.Approximate} {
-		c.flag(flag)
+		c.codeFlag(flag)
 	}
 	for k := range t.Usage {
-		c.number(&t.Usage[k].N)
-		c.flag(&t.Usage[k].Reported)
+		c.codeNumber(&t.Usage[k].N)
+		c.codeFlag(&t.Usage[k].Reported)
 	}
-	c.time(&t.At)
-	c.number(&t.Missed)
-	numberOf(c, &t.FirstToken)
-	numberOf(c, &t.Duration)
-	numberOf(c, &t.Cost.Source)
-	c.float(&t.Cost.USD)
-	listOf(c, &t.Calls)
+	c.codeTime(&t.At)
+	c.codeNumber(&t.Missed)
+	codeInteger(c, &t.FirstToken)
+	codeInteger(c, &t.Duration)
+	codeInteger(c, &t.Cost.Source)
+	c.codeFloat(&t.Cost.USD)
+	codeLength(c, &t.Calls)
 	for i := range t.Calls {
-		c.call(&t.Calls[i])
+		c.codeCall(&t.Calls[i])
 	}
-	listOf(c, &t.Findings)
+	codeLength(c, &t.Findings)
 	for i := range t.Findings {
 		found := &t.Findings[i]
-		c.name(&found.Code)
-		numberOf(c, &found.Call)
-		numberOf(c, &found.Severity)
-		numberOf(c, &found.By)
+		c.codeName(&found.Code)
+		codeInteger(c, &found.Call)
+		codeInteger(c, &found.Severity)
+		codeInteger(c, &found.By)
 	}
 }
 
-func (c *rowCodec) call(call *Call) {
-	c.name(&call.Tool)
-	c.flag(&call.Bad)
-	numberOf(c, &call.Number)
-	numberOf(c, &call.State)
-	numberOf(c, &call.Result)
+func (c *rowCodec) codeCall(call *Call) {
+	c.codeName(&call.Tool)
+	c.codeFlag(&call.Bad)
+	codeInteger(c, &call.Number)
+	codeInteger(c, &call.State)
+	codeInteger(c, &call.Result)
 	c.failed = c.failed || call.State >= stream.NumStatus
-	listOf(c, &call.Runs)
+	codeLength(c, &call.Runs)
 	for i := range call.Runs {
-		numberOf(c, &call.Runs[i])
+		codeInteger(c, &call.Runs[i])
 	}
 }
 
-func (c *rowCodec) number(n *int64) {
+func (c *rowCodec) codeNumber(n *int64) {
 	if !c.decoding {
 		c.data = binary.AppendVarint(c.data, *n)
 		return
@@ -121,18 +121,18 @@ func (c *rowCodec) number(n *int64) {
 	*n, c.data = value, c.data[size:]
 }
 
-// numberOf writes or reads a number of another type. Input that exceeds the type is invalid.
-func numberOf[T ~int | ~int64 | ~uint8](c *rowCodec, n *T) {
+// codeInteger writes or reads a number of another type. Input that exceeds the type is invalid.
+func codeInteger[T ~int | ~int64 | ~uint8](c *rowCodec, n *T) {
 	value := int64(*n)
-	c.number(&value)
+	c.codeNumber(&value)
 	*n = T(value)
 	c.failed = c.failed || int64(*n) != value
 }
 
-// listOf writes or reads the length of a list. The caller then writes or reads the elements.
-func listOf[T any](c *rowCodec, list *[]T) {
+// codeLength writes or reads the length of a list. The caller then writes or reads the elements.
+func codeLength[T any](c *rowCodec, list *[]T) {
 	length := len(*list)
-	numberOf(c, &length)
+	codeInteger(c, &length)
 	if !c.decoding {
 		return
 	}
@@ -144,7 +144,7 @@ func listOf[T any](c *rowCodec, list *[]T) {
 	}
 }
 
-func (c *rowCodec) flag(flag *bool) {
+func (c *rowCodec) codeFlag(flag *bool) {
 	if !c.decoding {
 		c.data = append(c.data, 0)
 		if *flag {
@@ -159,7 +159,7 @@ func (c *rowCodec) flag(flag *bool) {
 	*flag, c.data = c.data[0] == 1, c.data[1:]
 }
 
-func (c *rowCodec) float(f *float64) {
+func (c *rowCodec) codeFloat(f *float64) {
 	if !c.decoding {
 		c.data = binary.LittleEndian.AppendUint64(c.data, math.Float64bits(*f))
 		return
@@ -171,25 +171,25 @@ func (c *rowCodec) float(f *float64) {
 	*f, c.data = math.Float64frombits(binary.LittleEndian.Uint64(c.data)), c.data[8:]
 }
 
-// time writes or reads a time in nanoseconds since 1970. 0 is the zero time.
-func (c *rowCodec) time(t *time.Time) {
+// codeTime writes or reads a time in nanoseconds since 1970. 0 is the zero time.
+func (c *rowCodec) codeTime(t *time.Time) {
 	var nanos int64
 	if !t.IsZero() {
 		nanos = t.UnixNano()
 	}
-	if c.number(&nanos); c.decoding && nanos != 0 {
+	if c.codeNumber(&nanos); c.decoding && nanos != 0 {
 		*t = time.Unix(0, nanos).UTC()
 	}
 }
 
-// name writes or reads the number of a name. A number that is not in use yet is followed by the length and the text of
+// codeName writes or reads the number of a name. A number that is not in use yet is followed by the length and the text of
 // the name.
-func (c *rowCodec) name(text *string) {
+func (c *rowCodec) codeName(text *string) {
 	number, ok := c.known[*text]
 	if !ok {
 		number = len(c.names)
 	}
-	if numberOf(c, &number); number < 0 || number > len(c.names) || c.failed {
+	if codeInteger(c, &number); number < 0 || number > len(c.names) || c.failed {
 		c.failed = true
 		return
 	}
@@ -198,7 +198,7 @@ func (c *rowCodec) name(text *string) {
 		return
 	}
 	length := len(*text)
-	if numberOf(c, &length); !c.decoding {
+	if codeInteger(c, &length); !c.decoding {
 		c.data = append(c.data, *text...)
 		c.known[*text] = number
 	} else if length < 0 || length > len(c.data) {
