@@ -25,8 +25,8 @@ func waiting(words *[]StatusNote) func(*Options) {
 	}
 }
 
-// TestAwait checks that the setup lines are complete if there is room, and that all of them can be reached on
-// the smallest screens. It also checks that a line can be copied.
+// TestAwait checks that the setup lines are complete if there is room, that all of them can be reached on the
+// smallest screens, and that a line can be copied.
 func TestAwait(t *testing.T) {
 	words := []StatusNote{{Text: "1 refused"}, {Text: "rec a.tsc 0 B"}, {Text: "SECRETS KEPT", Alarm: true}}
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {54, 20}, {40, 10}} {
@@ -56,7 +56,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-// asking returns a client's request and the given part of the response.
+// asking returns a client's request and the given part of its response.
 func asking(exchange int, agent, answer string) []stream.Record {
 	at := time.Duration(exchange) * time.Second
 	return []stream.Record{
@@ -99,8 +99,8 @@ func TestRefusals(t *testing.T) {
 	newScreen(t, 80, 24).feed(body("agent.sse")(t)...).press("L").shows("only a proxy")
 }
 
-// TestLeaving checks that quitting asks first while clients have open streams, and that the user can wait
-// until these have ended.
+// TestLeaving checks that quitting asks first while clients have open streams, and that the user can wait until these
+// streams have ended.
 func TestLeaving(t *testing.T) {
 	var words []StatusNote
 	quits := func(s *rig) bool { return s.cmd != nil && fmt.Sprintf("%T", s.cmd()) == "tea.QuitMsg" }

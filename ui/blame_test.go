@@ -19,7 +19,7 @@ func openCallStream() []stream.Record {
 // looks returns a call's row in the list, and the first row of the screen, which has the counts.
 func (s *rig) looks(call string) (line, counts string) {
 	rows := strings.Split(s.text(), "\n")
-	for _, row := range rows[2:] { // the edge names the call too
+	for _, row := range rows[2:] { // the edge of the pane also names the call
 		if line == "" && strings.Contains(row, call) {
 			line = row
 		}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestNoClock checks that T shows a notice if the source has no clock times. It also checks that a command
-// that needs an argument completes it.
+// TestNoClock checks that T shows a notice if the source has no clock times. It also checks that arguments of
+// commands are completed.
 func TestNoClock(t *testing.T) {
 	s := newScreen(t, 120, 40).feed(demo(t, "index-zero")...)
 	s.press("T").shows("no clock times here: times count from the start")

@@ -2,9 +2,8 @@ package ui
 
 import "testing"
 
-// TestGot checks that a call shows the arguments that the tool received, when, its result, and the part of
-// the result that the model received. They are next to the rules by which code would run the call, and on the
-// timeline.
+// TestGot checks that a call shows the arguments that the tool received, when, its result, and the part of the result
+// that the model received. These facts are next to the rules by which code would run the call, and on the timeline.
 func TestGot(t *testing.T) {
 	s := newScreen(t, 140, 50).feed(demo(t, "executed")...).end().press("g3")
 	s.shows("WHAT THE TOOL RECEIVED", "server web got it as scrape_webpage (matched by the call's id)", "3.4 s before", "the first 4 B of the model's arguments, as a JSON string", "returned an error in 608 ms, 257 B",
@@ -22,8 +21,8 @@ func TestGot(t *testing.T) {
 	}
 }
 
-// TestGotSoFar checks that a moment after the tool started and before its result shows the call as
-// unanswered, and that no text says that all is well.
+// TestGotSoFar checks that at a moment between the start of the tool and its result, the screen shows the call as
+// unanswered, and does not call it healthy.
 func TestGotSoFar(t *testing.T) {
 	s := newScreen(t, 140, 44).feed(demo(t, "executed")...).end().press("g3").press(":at 320ms<enter>")
 	s.shows("Findings 0", "none yet", "the first 4 B of the model's arguments", "no answer yet").hides("nothing unusual", "no response was seen")

@@ -18,7 +18,7 @@ type Inbox interface {
 	// never blocks. The batch is valid until the next Take.
 	Take(bytes int) (batch []stream.Record, more bool)
 	Waiting() int                 // number of waiting records
-	Done() (over bool, why error) // over: no records wait, and no more will arrive
+	Done() (over bool, why error) // over means that no records wait and no more will arrive
 	Wakeups() <-chan struct{}     // signals that there may be records, or only a frame to draw
 	Wake()
 }

@@ -132,7 +132,7 @@ func TestPaneKeys(t *testing.T) {
 // TestUnknownKey checks that a key without an action shows a notice for a while, with the place where the key
 // works. A question keeps its answers in view.
 func TestUnknownKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // the notice disappears after a while; this costs no time here
+	synctest.Test(t, func(t *testing.T) { // the notice disappears after a while; the test does not wait for it
 		s := agent(t, 80, 24).press("K").shows("K does nothing here · ? keys · : commands")
 		s.press("j").hides("does nothing").press("K")
 		s.send(s.cmd())

@@ -42,7 +42,7 @@ func TestLeadsBack(t *testing.T) {
 	}
 }
 
-// TestWordsOnce checks that a paused screen says so in only one word.
+// TestWordsOnce checks that a paused screen shows only one word for its state.
 func TestWordsOnce(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "parallel")[:60]...).press(" ")
@@ -64,8 +64,7 @@ func TestBadIsCounted(t *testing.T) {
 	}
 }
 
-// TestWireSpans checks that if a token came in more frames than are visible, the first and the last are
-// named.
+// TestWireSpans checks that if a token arrived in more frames than are visible, the first and the last are named.
 func TestWireSpans(t *testing.T) {
 	a := new(anthropic).open("msg_1")
 	a.call("toolu_1", "write", chop(`{"content":"`+strings.Repeat("word ", 400)+`"}`, 3)...).seal()

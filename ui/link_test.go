@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/panes"
 )
 
-// TestTokenToFrames checks that selecting a token marks the frames that brought it.
+// TestTokenToFrames checks that selecting a token marks the frames in which it arrived.
 func TestTokenToFrames(t *testing.T) {
 	for _, c := range []struct{ keys, token, frames string }{
 		{"k2g", "{", "#13"},
@@ -45,7 +45,7 @@ func (s *rig) litFrames() (frames []string) {
 	return frames
 }
 
-// TestFrameToToken checks that selecting a frame marks the bytes that it brought.
+// TestFrameToToken checks that selecting a frame marks the bytes that arrived in it.
 func TestFrameToToken(t *testing.T) {
 	s := agent(t, 140, 60).press("k4")
 	args := s.doc.Call.Args()

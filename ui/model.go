@@ -33,7 +33,7 @@ type Model struct {
 	frame      frameDrawer
 
 	paneSet                  // the panes, with links between them
-	context    panes.Context // as at the last refresh
+	context    panes.Context // as of the last refresh
 	news       panes.Changes
 	bill       panes.Costs
 	verdicts   panes.Verdicts
@@ -294,7 +294,7 @@ type Options struct {
 	Keys     UserKeys         // replacements for built-in keys
 	Asked    bool             // the user named the theme
 	Terminal Background       // the terminal's background, as far as it is known
-	Depth    termenv.Profile  // the colours that the terminal has
+	Depth    termenv.Profile  // the colours that the terminal supports
 	ASCII    bool             // draw with ASCII only
 	Calm     bool             // reduced motion
 	Layout   Layout           // the saved layout

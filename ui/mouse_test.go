@@ -46,7 +46,7 @@ func (s *rig) clickOn(text string) *rig {
 	return s.clickAt(s.find(text))
 }
 
-// TestMouseIsOff checks that until M, mouse events have no effect and the terminal is not asked for them.
+// TestMouseIsOff checks that until M is pressed, mouse events have no effect and the terminal is not asked for them.
 func TestMouseIsOff(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(session(t)...).end()
 	before := s.text()

@@ -12,7 +12,7 @@ import (
 // TestFramesOfHostileRequests checks that text from requests, hosts and errors is only drawn as text, in
 // every view of sent requests.
 func TestFramesOfHostileRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // notices have a delay, which costs no time here
+	synctest.Test(t, func(t *testing.T) { // notices disappear after a while; the test does not wait for it
 		for i, text := range hostile {
 			if i%thin() != 0 {
 				continue

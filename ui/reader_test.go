@@ -125,7 +125,7 @@ func TestOpenNothing(t *testing.T) {
 	}
 }
 
-// TestOpenBroken checks that a string that a wrong byte ended has no closing quote.
+// TestOpenBroken checks that a string that ends at an invalid byte is shown without a closing quote.
 func TestOpenBroken(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{`{"s":"` + "\x01", ""}, {`{"s":"abc` + "\x01", "▌   1 abc"}, {`{"s":"abc\q"}`, "▌   1 abc"}, {`{"s":"abc\"` + "\n", `▌   1 abc"`}, {`{"s":"\\` + "\n", `▌   1 \`},

@@ -31,8 +31,8 @@ func TestRules(t *testing.T) {
 	s.press("<esc>").hides("the final arguments are").press("G").shows("longest silence")
 }
 
-// TestRuleThatRan checks that a rule that has run, with no later change, is not shown as one that has not.
-// The arguments of a parser that repairs are shown repaired.
+// TestRuleThatRan checks that a rule that has run the call is shown with its arguments as soon as it runs the call, and
+// with the difference from the final arguments later. The arguments of a repairing parser are shown repaired.
 func TestRuleThatRan(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "/etc`)
 	s := newScreen(t, 156, 56).feed(a.records...)

@@ -24,7 +24,7 @@ func (s *rig) bodyRows() []string { return s.rows()[1 : 1+s.bodyHeight()] }
 func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 	t.Helper()
 	walks := newScreen(t, w, h)
-	last := map[int]int{} // for each number of events, the number of records that bring so many
+	last := map[int]int{} // for each number of events, the number of records that contain them
 	for i, r := range records {
 		last[walks.in.Timeline.Len()] = i
 		walks.feed(r)
@@ -145,7 +145,7 @@ func eachCapture(t *testing.T, test func(*testing.T, []stream.Record)) {
 	}
 }
 
-// mostEvery is the number of events up to which every moment is checked, if there is time.
+// mostEvery is the number of events up to which every moment is checked.
 const mostEvery = 2000
 
 // TestCorpusEveryMoment checks every moment of the first 2,000 events, forwards and then backwards, while the
