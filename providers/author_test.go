@@ -20,8 +20,8 @@ func TestWhoEncodedTwice(t *testing.T) {
 	plain := strings.ReplaceAll(object, `"`, `\"`)
 	for _, test := range []struct{ what, wrote, sent, kept, undone, again string }{
 		{"the model did", twice, twice, "the model encoded the arguments twice", "the model wrote a string", "the model encoded the arguments twice, and this client"},
-		{"a client did", plain, twice, "a client before this client, not the model, encoded", "a client before this client, not the model,", "a client before this client, not the model, encoded"},
-		{"unknown", "", twice, "the model or a client before this client encoded", "the model or a client before this client", "the model or a client before this client encoded"},
+		{"a client did", plain, twice, "an earlier client, not the model, encoded", "an earlier client, not the model,", "an earlier client, not the model, encoded"},
+		{"unknown", "", twice, "the model or an earlier client encoded", "the model or an earlier client", "the model or an earlier client encoded"},
 		{"nobody did", plain, plain, "", "", "the client encodes the text again"},
 	} {
 		all := [][2]string{{asks, wrote(test.wrote)}, {history("a", test.sent), says("b", "f", `{}`)}}

@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// abortedTurn returns a turn with a text, a final call, and a call that the connection cut off, together with the
-// target of its protocol.
+// abortedTurn returns a turn with a text, a final call, and a call that was cut off when the connection broke. It
+// also returns the target for the turn's protocol.
 func abortedTurn(t *testing.T, protocol, body string) *stream.Turn {
 	in := new(providers.Inspector)
 	in.Write(stream.Record{Exchange: 1, Data: []byte(body)})
@@ -23,8 +23,8 @@ func abortedTurn(t *testing.T, protocol, body string) *stream.Turn {
 	return turns[0]
 }
 
-// TestAbortedPreview checks the previews of a turn whose second call was cut off: what each known client sends, that
-// other clients are unknown, and that a behaviour treats the call as before.
+// TestAbortedPreview checks the previews of a turn whose second call was cut off. Each known client sends what it is
+// known to send, other clients are unknown, and a behaviour treats the call like any other.
 func TestAbortedPreview(t *testing.T) {
 	anthropic := abortedTurn(t, "anthropic", sseOf(
 		`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}`,

@@ -8,8 +8,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestAcceptance checks that outcome and acceptance are independent. A target's rules prove that it accepts
-// an object, and prove its refusals. They prove nothing about other text, unless a rule is about it.
+// TestAcceptance checks that outcome and acceptance are independent. A target's rules prove that it accepts an
+// object, and they prove its refusals. They prove nothing about other text unless a rule covers it.
 func TestAcceptance(t *testing.T) {
 	const (
 		taken   = "accepted rule"
@@ -33,7 +33,7 @@ func TestAcceptance(t *testing.T) {
 		{`{"a":1}`, "double-encode", "anthropic", "wrapped", refused},
 		{`{"a":1}`, "double-encode", "openai-chat", "wrapped", unknown},
 		{`"{\"a\":1}"`, "preserve", "gemini", "unwrapped", taken},
-		{`{"a":1`, "drop", "anthropic", "dropped", refused}, // the call's result has no call
+		{`{"a":1`, "drop", "anthropic", "dropped", refused}, // the result has no call
 		{`{"a":1`, "drop", "ollama", "dropped", unknown},
 		{`{"a":1`, "strict", "anthropic", "throws", unknown}, // nothing is sent to the provider
 	} {
@@ -48,10 +48,10 @@ func TestAcceptance(t *testing.T) {
 	}
 }
 
-// TestDoubts checks that a history that no rule covers doesn't count as accepted.
+// TestDoubts checks that a history that no rule covers is not reported as accepted.
 func TestDoubts(t *testing.T) {
 	from := target(t, "openai-chat")
-	for _, to := range []string{"openai-chat", "mistral"} { // their rules don't cover two calls with the same id
+	for _, to := range []string{"openai-chat", "mistral"} { // no rule covers two calls with the same id
 		m := calls(from, `{"a":1}`, `{"a":2}`)
 		m[0].Parts[1].ID = m[0].Parts[0].ID
 		p := replay.SourceOfHistory(m, from).Preview(target(t, to), policy(t, "preserve"))

@@ -25,8 +25,8 @@ func turnWith(ids ...string) *stream.Turn {
 	return tl.Session().Turns[0]
 }
 
-// TestAmong checks that a call that is previewed alone is compared with the other calls in its conversation.
-// A collision with the id of another call is reported, and the other call is not sent.
+// TestAmong checks that a single call is previewed in the context of its conversation. If its id collides with the id
+// of another call, the preview reports the collision and still doesn't send the other call.
 func TestAmong(t *testing.T) {
 	from := target(t, "openai-chat")
 	before := calls(from, `{}`) // call_1
@@ -78,7 +78,7 @@ func TestBehindOthers(t *testing.T) {
 	}
 }
 
-// TestHistoryNames checks that the ids of the client's calls in a history are taken.
+// TestHistoryNames checks that Names returns only the client's calls that have an id.
 func TestHistoryNames(t *testing.T) {
 	m := calls(target(t, "openai-chat"), `{}`, `{}`, `{}`)
 	m[0].Parts[1].ID, m[0].Parts[2].RunByProvider = "", true

@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// sentArgs returns the call's arguments in the form in which they would be sent. It also sets fields of sent,
-// and adds the losses.
+// sentArgs returns the call's arguments in the form in which they would be sent. It also sets fields of sent and adds
+// the losses.
 func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
@@ -53,7 +53,7 @@ func (c *previewBuilder) isNative(p *protocol.Part) bool {
 	return c.same && p.ToolKind != "function" && p.ToolKind != "custom"
 }
 
-// addLossAt adds a loss for a range of bytes in the arguments. The range is in the original or the sanitised
+// addLossAt adds a loss for a range of bytes in the arguments. The range is in the original text or in the sanitised
 // text.
 func (c *previewBuilder) addLossAt(at span, l Loss) {
 	if c.cleaned != nil {
@@ -70,12 +70,12 @@ func encoderWords(a protocol.ArgsAuthor) string {
 	case protocol.ModelAuthor:
 		return "the model"
 	case protocol.ClientAuthor:
-		return "a client before this client, not the model,"
+		return "an earlier client, not the model,"
 	}
-	return "the model or a client before this client"
+	return "the model or an earlier client"
 }
 
-// encodeAgain returns the text encoded as a JSON string.
+// encodeAgain returns the text of the arguments, encoded as a JSON string.
 func (c *previewBuilder) encodeAgain(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	words := "the client encodes the text again: a program that decodes it once gets a string"
 	if f.syntax == json.SyntaxDouble {
@@ -96,7 +96,7 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 	switch act {
 	case keep:
 		if c.To.Form != protocol.TextForm && f.syntax != json.SyntaxOther && f.syntax != json.SyntaxDouble {
-			sent.Outcome = Unknown // not JSON, although the target needs JSON
+			sent.Outcome = Unknown // not JSON, but the target needs JSON
 			return nil
 		}
 		return f.raw
@@ -129,7 +129,7 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 	return []byte("{}")
 }
 
-// bytesWord returns words for a number of bytes, e.g. "the 47 bytes".
+// bytesWord returns a number of bytes in words, e.g. "the 47 bytes".
 func bytesWord(n int) string {
 	if n == 1 {
 		return "the byte"
@@ -145,7 +145,7 @@ func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
 	return objectOf(c.Policy.key, c.quoteArgs(f))
 }
 
-// quoteArgs returns the model's text as one string.
+// quoteArgs returns the model's text as a JSON string.
 func (c *previewBuilder) quoteArgs(f *argsFacts) []byte {
 	text := json.ReplaceInvalid(f.raw)
 	if len(f.raw) > 0 && !bytes.Equal(text, f.raw) {
@@ -171,7 +171,8 @@ func (c *previewBuilder) unwrapArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 	return c.rewriteValue(factsOf(stringContent(f), false), sent)
 }
 
-// repairArgs returns the object that a lenient parser reads. It returns false if the parser reads no object.
+// repairArgs returns the object that a lenient parser reads from the arguments. It returns false if the parser reads
+// no object.
 func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) ([]byte, bool) {
 	if f.syntax == json.SyntaxDouble {
 		return c.unwrapArgs(p, f, sent), true
@@ -196,7 +197,7 @@ func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 	return c.rewriteValue(made, sent), true
 }
 
-// objectArgs returns arguments that are one object, in the target's form.
+// objectArgs returns arguments that are one object in the form that the target uses.
 func (c *previewBuilder) objectArgs(from protocol.ArgsForm, f *argsFacts, sent *Sent) []byte {
 	if from == protocol.TextForm && c.To.Form != protocol.TextForm {
 		sent.Outcome = max(sent.Outcome, Parsed)
@@ -204,7 +205,7 @@ func (c *previewBuilder) objectArgs(from protocol.ArgsForm, f *argsFacts, sent *
 	return c.rewriteValue(f, sent)
 }
 
-// rewriteValue returns a JSON value as the target receives it, with unchanged bytes if possible. It adds a
+// rewriteValue returns a JSON value as the target receives it. It keeps the bytes unchanged if possible, and adds a
 // loss for each change.
 func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	how := c.valueRules()
@@ -259,7 +260,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	return out
 }
 
-// valueRules returns the changes that are made to a value on its path to the target.
+// valueRules returns the rules for the changes to a value on its way to the target.
 func (c *previewBuilder) valueRules() (how rewriteRules) {
 	if c.Policy.reserialises {
 		how = rewriteRules{doubles: true, spell: true, javaScript: true}
@@ -268,7 +269,7 @@ func (c *previewBuilder) valueRules() (how rewriteRules) {
 		return how
 	}
 	from := c.src.From
-	// A value that was read into doubles and maps has no spelling and no order to lose.
+	// A value that was read into doubles and maps has already lost its spelling and its order.
 	how.doubles = how.doubles || c.To.Doubles
 	how.spell = how.spell || c.To.Doubles && (from == nil || !from.Doubles)
 	how.sort = c.To.UnorderedKeys && (from == nil || !from.UnorderedKeys)
@@ -294,8 +295,8 @@ func (c *previewBuilder) addNumberLosses(f *argsFacts, how rewriteRules, sent *S
 	sent.noteRefusal("", sent.ID, sent.Name, "a number is too large for a double")
 }
 
-// addLossOf adds a loss for a span in the facts, if the span is not empty. The parameter message is a format
-// for the text in the span. A derived value has no bytes of the call, so its loss has no span.
+// addLossOf adds a loss for a span in the facts, if the span is not empty. The parameter message is a format string
+// for the text in the span. A derived value doesn't exist in the call's bytes, so its loss has no span.
 func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message string) {
 	if !at.is() {
 		return
@@ -307,8 +308,8 @@ func (c *previewBuilder) addLossOf(f *argsFacts, kind *Kind, at span, message st
 	c.addLossAt(at, l)
 }
 
-// surroundingSpace returns the white space before a value. If there is none, it returns the white space after
-// it.
+// surroundingSpace returns the span of the white space before a value. If there is none, it returns the white space
+// after the value.
 func surroundingSpace(text []byte) span {
 	if n := len(text) - len(bytes.TrimLeft(text, whitespace)); n > 0 {
 		return span{0, n}
@@ -319,7 +320,7 @@ func surroundingSpace(text []byte) span {
 // whitespace is the white-space characters of JSON.
 const whitespace = " \t\r\n"
 
-// quoteShort returns a text for a message, clipped if it is long.
+// quoteShort returns a text for a message. It shortens a long text.
 func quoteShort(s string) string {
 	return string(json.ReplaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
 }
@@ -327,8 +328,8 @@ func quoteShort(s string) string {
 // stringContent returns the text inside a JSON string.
 func stringContent(f *argsFacts) []byte { return json.Value(bytes.TrimSpace(f.raw)).Append(nil) }
 
-// argsFacts describes the arguments of one call. The facts are found once for all previews. A span is the
-// first occurrence of its kind; it is empty if there is none.
+// argsFacts describes the arguments of one call. The facts are collected once and used for all previews. A span is
+// the first occurrence of its kind; it is empty if there is none.
 type argsFacts struct {
 	raw      []byte
 	freeform bool
@@ -344,12 +345,12 @@ type argsFacts struct {
 	fraction span // a fraction with more digits than a double
 	huge     span // a number that is too large for a double
 	escapes  span // a string that JavaScript writes differently
-	halves   span // a string that contains half a surrogate pair and that JavaScript writes differently
+	halves   span // a string with half a surrogate pair that JavaScript writes differently
 	half     span // half a surrogate pair
 	invalid  span // bytes that are not UTF-8
 	twice    span // a duplicate key
 	unsorted span // a key that sorts before the previous one
-	numeric  span // an array index as a key, out of place: JavaScript puts array indexes first
+	numeric  span // an array index that is out of place as a key: JavaScript puts array indexes first
 	depth    int  // nesting of containers
 }
 
@@ -392,7 +393,7 @@ func factsOf(raw []byte, freeform bool) *argsFacts {
 	return f
 }
 
-// findInvalid finds bytes that are not UTF-8. Half a surrogate pair, encoded as three bytes, is handled
+// findInvalid finds bytes that are not UTF-8. Half a surrogate pair that is encoded as three bytes is handled
 // separately, because JSON can express it.
 func (f *argsFacts) findInvalid() {
 	if utf8.Valid(f.raw) {
@@ -440,10 +441,10 @@ func (f *argsFacts) scanTokens() {
 	}
 }
 
-// members is the keys of an object so far.
+// members contains the keys of an object that were read so far.
 type members struct {
 	last  string
-	index int  // the last key that is an array index
+	index int  // the last key that was an array index
 	named bool // there was a key that is not an array index
 	all   map[string]bool
 }
@@ -453,7 +454,7 @@ func (f *argsFacts) lookAtKey(m *members, lit []byte, start int) {
 	end := start + len(lit)
 	if m.all[key] {
 		f.twice.setFirst(start, end)
-		return // the value replaces the first value of the key
+		return // the new value replaces the key's first value
 	}
 	if m.all == nil {
 		m.all = map[string]bool{}
@@ -490,8 +491,8 @@ func (f *argsFacts) lookAtString(lit []byte, start int) {
 	}
 }
 
-// respelledString returns a string that JavaScript writes differently. A string with half a character counts
-// only if the half is kept: its replacement is a separate loss.
+// respelledString returns the span of a string that JavaScript writes differently. A string with half a character
+// counts only if the half is kept. If the half is replaced, that is a separate loss.
 func (f *argsFacts) respelledString(how rewriteRules) span {
 	if !f.escapes.is() && !how.sanitize {
 		return f.halves
@@ -513,7 +514,7 @@ func (f *argsFacts) lookAtNumber(lit []byte, start int) {
 	}
 }
 
-// depthLevels returns the number of levels that the text needs under a rule.
+// depthLevels returns the number of nesting levels that a rule counts in the text.
 func (f *argsFacts) depthLevels(rule protocol.DepthRule) (most int) {
 	now, cost := rule.Base, []int(nil)
 	for _, t := range f.tokens.All() {

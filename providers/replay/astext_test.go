@@ -10,8 +10,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestAsText checks that smolagents sends all calls in a message as one text, sorted by id, after the model's
-// text. It sends their results as another text. No target receives a call.
+// TestAsText checks that smolagents sends all calls of a message as one text, sorted by id, after the model's text.
+// It sends their results as another text. The request contains no calls, whatever the target is.
 func TestAsText(t *testing.T) {
 	from := target(t, "openai-chat")
 	m := calls(from, `{"b": 1.0, "it's": [true, null]}`, `{"a":"x`, `"{\"a\":1}"`)
@@ -49,7 +49,7 @@ Calling tools:
 	}
 }
 
-// TestAsTextUnknown checks that an unknown treatment is reported as unknown.
+// TestAsTextUnknown checks that a preview is unknown if the client's treatment of a call is unknown.
 func TestAsTextUnknown(t *testing.T) {
 	from := target(t, "openai-chat")
 	for name, m := range map[string][]protocol.Message{"one id": calls(from, `{}`, `{}`), "NaN": calls(from, `{"a":NaN}`)} {

@@ -23,7 +23,7 @@ func large(n int) string {
 	return b.String()
 }
 
-// BenchmarkSource finds the facts of 1 MiB of arguments, once for all previews.
+// BenchmarkSource collects the facts about 1 MiB of arguments, which all previews share.
 func BenchmarkSource(b *testing.B) {
 	from := providers.TargetOf("openai-chat")
 	m := calls(from, large(1<<20))

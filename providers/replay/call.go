@@ -13,15 +13,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// makeCall fits a call to the target. It returns false if the call is left out, if the client throws, or if the
+// makeCall adapts a call to the target. It returns false if the call is left out, if the client throws, or if the
 // arguments are unknown. The parameter first is true for the first call of its message.
 func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
 	case p.RunByProvider && (!c.same || c.Policy.asText):
-		return c.leaveOut(sent, ServerToolDropped.newLoss("a tool that the provider runs has no equivalent: the call is left out"))
+		return c.leaveOut(sent, ServerToolDropped.newLoss("the target has no equivalent for a tool that the provider runs: the call is left out"))
 	case role != protocol.Assistant:
-		return c.leaveOut(sent, CallDropped.newLoss("a call that the model didn't make has no equivalent: the call is left out"))
+		return c.leaveOut(sent, CallDropped.newLoss("the target has no equivalent for a call that the model didn't make: the call is left out"))
 	case p.Unseen:
 		return c.markUnknown(sent, ArgsUnseen.newLoss("toolscope missed bytes of the call: the arguments to send are unknown"))
 	}
@@ -77,14 +77,14 @@ func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.
 // abortedResult is the result that opencode sends for a call whose response was aborted.
 const abortedResult = "Tool execution aborted"
 
-// followsAbort reports whether the policy's rule for aborted responses applies to a call or its result. A behaviour
-// has no such rule.
+// followsAbort reports whether the policy has a rule for aborted responses that applies to a call or its result. A
+// behaviour has no such rule.
 func (c *previewBuilder) followsAbort(p *protocol.Part) bool {
 	return p.Aborted && c.Policy.Client != nil
 }
 
 // leaveAborted leaves out a call whose response was aborted, or marks the preview as unknown. It always returns
-// false: the call is not sent.
+// false, because the call is not sent.
 func (c *previewBuilder) leaveAborted(p *protocol.Part, sent Sent) bool {
 	title := stream.Own(c.Policy.Client.Title)
 	if c.Policy.aborted == abortUnknown {
@@ -101,8 +101,8 @@ func (c *previewBuilder) leaveAborted(p *protocol.Part, sent Sent) bool {
 	return c.leaveOut(sent, CallDropped.newLoss("the response was aborted: %s leaves out %s", title, stream.Own(what)))
 }
 
-// leaveOut leaves the current call out. The loss why becomes the only loss of the call: earlier losses are
-// retracted. The result is always false: the call is not sent.
+// leaveOut leaves the current call out. The loss why becomes the only loss of the call, because earlier losses no
+// longer apply. The result is always false, because the call is not sent.
 func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	c.retractLosses(func(Loss) bool { return true })
 	sent.Outcome = Dropped
@@ -112,7 +112,7 @@ func (c *previewBuilder) leaveOut(sent Sent, why Loss) bool {
 	return false
 }
 
-// markUnknown marks the preview as unknown. The loss l contains the reason. The result is always false: the
+// markUnknown marks the preview as unknown. The loss l contains the reason. The result is always false, because the
 // call is not sent.
 func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	c.unseen = true
@@ -123,7 +123,7 @@ func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	return false
 }
 
-// retractLosses removes the losses of the current call for which the function which returns true.
+// retractLosses removes the current call's losses for which the function which returns true.
 func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	n := len(c.Losses)
 	for n > 0 && c.Losses[n-1].Call == c.call {
@@ -132,7 +132,7 @@ func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	c.Losses = c.Losses[:n+len(slices.DeleteFunc(c.Losses[n:], which))]
 }
 
-// sameCall reports whether two parts are written as the same call.
+// sameCall reports whether two parts are the same call when they are written.
 func sameCall(a, b *protocol.Part) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Item == b.Item && a.ToolKind == b.ToolKind && a.Signature == b.Signature && a.Form == b.Form &&
 		string(a.Args) == string(b.Args)
@@ -165,7 +165,7 @@ func (c *previewBuilder) dropUnsupported(p *protocol.Part) {
 // accept.
 func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 	if p.RunByProvider {
-		return // the provider made both by its own rules
+		return // the provider made both the id and the name by its own rules
 	}
 	old := p.ID
 	made, losses := c.ids.assignID(c.call, p, c.named)
@@ -195,7 +195,7 @@ func (c *previewBuilder) fitID(p *protocol.Part, sent *Sent) {
 	}
 }
 
-// nameWords describes a rule for names.
+// nameWords describes a rule for tool names.
 func nameWords(r protocol.NameRule) string {
 	if r.Class == "" {
 		return "the name must not be empty"
@@ -237,7 +237,8 @@ func (s *Sent) noteRefusal(words, id, name, ours string) {
 	}
 }
 
-// refusalText returns the provider's error for a call. If it is not known, it returns toolscope's words.
+// refusalText returns the provider's error message for a call. If the message is not known, it returns toolscope's
+// own words.
 func refusalText(words, id, name, ours string) string {
 	if words == "" {
 		return ours
@@ -245,9 +246,9 @@ func refusalText(words, id, name, ours string) string {
 	return protocol.FillRefusal(words, id, name)
 }
 
-// callTemplates are the forms in which a client writes calls, if they are not the usual form. A template has
-// the fields in the client's order, with words in capitals for the values. The key is the target's protocol,
-// or the protocols of the source and the target: "from>to". Fields without a value are omitted.
+// callTemplates contains the forms in which a client writes calls, if they are not the usual form. A template has the
+// fields in the client's order, with capitalised words in place of the values. The key is either the target's
+// protocol or the protocols of the source and the target, as "from>to". Fields without a value are omitted.
 type callTemplates map[string]string
 
 // templateFor returns the template for a call between two protocols, or "".
@@ -316,7 +317,7 @@ const (
 
 // Templates of clients.
 var (
-	usualShapes = callTemplates{ // with an empty id, which is otherwise omitted
+	usualShapes = callTemplates{ // sent with an empty id, which is otherwise omitted
 		chat: `{"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`, responses: `{"type":"function_call","id":ITEM,"call_id":ID,"name":NAME,"arguments":ARGS}`, gemini: withID,
 		ollama: `{"id":ID,"function":{"name":NAME,"arguments":ARGS}}`,
 	}
@@ -337,8 +338,8 @@ var (
 	}
 )
 
-// sanitise replaces bytes in a part that are not UTF-8, because a request must be UTF-8. sentArgs sanitises
-// the arguments of a call.
+// sanitise replaces bytes in a part that are not UTF-8, because a request must be UTF-8. It leaves the arguments of a
+// call to sentArgs.
 func (c *previewBuilder) sanitise(p *protocol.Part) {
 	if p.Kind != protocol.CallPart && !utf8.Valid(p.Text) {
 		if text := json.ReplaceNonUTF8(p.Text); string(text) != string(p.Text) {

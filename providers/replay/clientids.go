@@ -11,7 +11,7 @@ import (
 	"toolscope/stream"
 )
 
-// An idRule predicts the id and the name with which a client sends a call. A client without a rule sends both
+// An idRule predicts the id and the name that a client sends for a call. A client without a rule sends both
 // unchanged.
 type idRule func(c namedCall, to string) namedCall
 
@@ -25,10 +25,10 @@ type namedCall struct {
 	random  bool   // the client generates an id, which can't be predicted
 	unknown bool   // the client's behaviour is unknown
 	leftOut bool   // the call is left out
-	throws  string // reason why no request is sent
+	throws  string // reason why the client sends no request
 }
 
-// nameCall sets the id, the item and the name with which the policy's client sends a call. It returns false if the
+// nameCall sets the id, the item and the name that the policy's client sends for a call. It returns false if the
 // client doesn't send the call. A special item of the protocol is sent unchanged.
 func (c *previewBuilder) nameCall(p *protocol.Part, sent *Sent) bool {
 	if c.isNative(p) {
@@ -67,7 +67,7 @@ func (x *idMapper) nameOf(p *protocol.Part, shared bool) namedCall {
 	return n
 }
 
-// clientID returns the id with which a client sends call number n. It also returns the losses.
+// clientID returns the id that a client sends for call number n. It also returns the losses.
 func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 	switch {
 	case x.none && id != "":
@@ -88,7 +88,7 @@ func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 	return sent.id, []Loss{IDRewritten.newLoss("%s becomes %s", quoteShort(id), quoteShort(sent.id))}
 }
 
-// aiSDKNames applies the rule of the AI SDK. It makes up ids if Chat Completions or Gemini sends none, or if Chat
+// aiSDKNames applies the rule of the AI SDK. It makes up an id if Chat Completions or Gemini sends none, or if Chat
 // Completions repeats one. For Bedrock, it removes characters from names.
 func aiSDKNames(c namedCall, to string) namedCall {
 	switch {
@@ -105,14 +105,14 @@ func aiSDKNames(c namedCall, to string) namedCall {
 	return c
 }
 
-// aiSDKPageNames applies the rule of useChat, which has only one part for each id.
+// aiSDKPageNames applies the rule of useChat, which keeps only one part for each id.
 func aiSDKPageNames(c namedCall, to string) namedCall {
 	c = aiSDKNames(c, to)
 	c.unknown = c.shared && c.from != chat // the later call replaces the earlier one
 	return c
 }
 
-// mastraNames applies the rule of Mastra. It has only one call for each id, and replaces names with unusual
+// mastraNames applies the rule of Mastra, which keeps only one call for each id and replaces names with unusual
 // characters.
 func mastraNames(c namedCall, to string) namedCall {
 	c = aiSDKNames(c, to)
@@ -139,8 +139,8 @@ func agentsNames(c namedCall, _ string) namedCall {
 	return c
 }
 
-// openAIJSNames applies the rule of OpenAI's SDK. It joins a streamed response of Responses only if its calls have
-// different ids.
+// openAIJSNames applies the rule of OpenAI's SDK. The SDK assembles a streamed response of the Responses API only if
+// its calls have different ids.
 func openAIJSNames(c namedCall, to string) namedCall {
 	if c.shared && to == responses {
 		c.throws = "the client rejects two calls with the same id"
@@ -148,24 +148,24 @@ func openAIJSNames(c namedCall, to string) namedCall {
 	return c
 }
 
-// llamaIndexTSNames applies the rule of LlamaIndex TS, which has only one call for each id.
+// llamaIndexTSNames applies the rule of LlamaIndex TS, which keeps only one call for each id.
 func llamaIndexTSNames(c namedCall, _ string) namedCall {
 	c.unknown = c.shared
 	if c.id == "" {
-		c.throws = "the client waits for a result for a call without an id"
+		c.throws = "the client waits for the result of a call that has no id"
 	}
 	return c
 }
 
-// langChainNames applies the rule of LangChain JS. It makes an id for each call from Ollama, and for each call
-// from Gemini without an id.
+// langChainNames applies the rule of LangChain JS. It makes up an id for each call from Ollama, and for each call
+// from Gemini that has none.
 func langChainNames(c namedCall, to string) namedCall {
 	c.random = c.from == ollama || c.from == gemini && c.id == ""
 	c.unknown = c.shared && (c.from == gemini || c.from == messages && to == messages) // the program confuses the two calls
 	return c
 }
 
-// keepClass replaces all characters that are not in a class.
+// keepClass replaces all characters of a text that are not in a class.
 func keepClass(text, class, by string) string {
 	var b strings.Builder
 	for _, unit := range utf16.Encode([]rune(text)) {
@@ -178,8 +178,8 @@ func keepClass(text, class, by string) string {
 	return b.String()
 }
 
-// piNames applies the rule of pi. A history from another protocol gets new ids. The ids of a call and its item
-// become one id, with a | between them.
+// piNames applies the rule of pi, which makes new ids for a history from another protocol. It joins the ids of a call
+// and its item with a | between them.
 func piNames(c namedCall, to string) namedCall {
 	whole := c.id
 	if c.from == responses && c.item != "" {
@@ -189,7 +189,7 @@ func piNames(c namedCall, to string) namedCall {
 	id, item, joined := strings.Cut(whole, "|")
 	switch {
 	case c.from == chat && c.shared:
-		c.unknown = true // it joins calls in a turn that have the same id
+		c.unknown = true // pi joins calls in a turn that have the same id
 		return c
 	case c.from == gemini && (c.id == "" || c.again) && to != gemini:
 		c.random = true

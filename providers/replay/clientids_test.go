@@ -8,8 +8,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestFreeTextKeepsItsID checks that a client sends the id of a call with free text unchanged, or reports the
-// change.
+// TestFreeTextKeepsItsID checks that the id of a call with free text is sent unchanged, or that the change is
+// reported.
 func TestFreeTextKeepsItsID(t *testing.T) {
 	source := target(t, "openai-responses")
 	history := []protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{{
@@ -38,7 +38,7 @@ func TestFreeTextKeepsItsID(t *testing.T) {
 	}
 }
 
-// TestMadeIDs checks that an id that a client makes differs from the id that it replaces.
+// TestMadeIDs checks that an id that a client makes up differs from the id that it replaces.
 func TestMadeIDs(t *testing.T) {
 	source := target(t, "ollama")
 	policy, err := replay.FindPolicy("langchain-js")

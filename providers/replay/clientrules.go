@@ -14,7 +14,7 @@ import (
 )
 
 // A clientRule predicts how a client sends a call back: how its code reads the arguments when they arrive, and how it
-// writes the result to a protocol.
+// writes them in the target's protocol.
 type clientRule func(r receivedCall, to string) clientCall
 
 // receivedCall is a call as a client receives it.
@@ -28,13 +28,13 @@ type receivedCall struct {
 	mates []receivedCall // all calls of the message, including this one
 }
 
-// clientCall is a call as a client sends it.
+// clientCall is a call as the client sends it.
 type clientCall struct {
 	args    []byte // the text, or the value as JSON; empty if there are no arguments
-	name    string // another name for the call; "" for the original name
+	name    string // new name of the call; "" if the client keeps the name
 	shape   string // template for the call; "" for the policy's templates
 	leftOut bool   // the client leaves the call out
-	throws  string // reason why no request is sent
+	throws  string // reason why the client sends no request
 
 	unknown bool // the client's rule is unknown
 }
@@ -45,8 +45,8 @@ func callWith(args []byte) clientCall { return clientCall{args: args} }
 // leftOut is a call that the client leaves out.
 var leftOut = clientCall{leftOut: true}
 
-// byClient returns the arguments that the policy's client sends, or nil if the client sends none or they are
-// unknown. It determines the outcome from a comparison with the original arguments.
+// byClient returns the arguments that the policy's client sends, or nil if the client sends none or they are unknown.
+// It determines the outcome by comparing them with the original arguments.
 func (c *previewBuilder) byClient(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	r := c.receiveCall(p, f)
 	r.mates = c.mates
@@ -80,8 +80,8 @@ func (c *previewBuilder) receiveCall(p *protocol.Part, f *argsFacts) receivedCal
 	return receivedCall{from: from, name: p.Name, args: string(f.raw), value: from == gemini || from == ollama, id: p.ID}
 }
 
-// receiveAll returns the calls of a message in the form in which the client receives them. The parameter
-// number is the number of earlier calls.
+// receiveAll returns the calls of a message in the form in which the client receives them. The parameter number is
+// the number of calls before the message.
 func (c *previewBuilder) receiveAll(m *protocol.Message, number int) (all []receivedCall) {
 	for i := range m.Parts {
 		if p := &m.Parts[i]; p.Kind == protocol.CallPart {
@@ -92,7 +92,7 @@ func (c *previewBuilder) receiveAll(m *protocol.Message, number int) (all []rece
 	return all
 }
 
-// setOutcome sets the outcome of a call whose arguments the client sends as args. It also adds the losses.
+// setOutcome sets the outcome of a call for which the client sends args as the arguments. It also adds the losses.
 func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, args []byte) {
 	toText, fromText := c.To.Form == protocol.TextForm, p.Form == protocol.TextForm
 	v := judgeText(f.raw, false, &protocol.Part{Args: args, Form: c.To.Form}, c.To)
@@ -129,12 +129,12 @@ func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, 
 	}
 }
 
-// addRewriteLosses adds the losses for args, which has the same value as the facts in another form.
+// addRewriteLosses adds the losses for args, which are the arguments in f with the same value in another form.
 func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	now, before := factsOf(args, false), len(c.Losses)
 	gone := func(was, is span) span {
 		if is.is() {
-			return span{} // it was kept: nothing is lost
+			return span{} // it is still there: nothing is lost
 		}
 		return was
 	}
@@ -158,8 +158,8 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	}
 }
 
-// respelledIn returns the first number that has another spelling in now, which are the facts about an equal
-// value.
+// respelledIn returns the first number that is spelled differently in now. The parameter now contains the facts about
+// arguments with the same value.
 func (f *argsFacts) respelledIn(now *argsFacts) (at span) {
 	there := map[string]bool{}
 	for lit := range now.numberSpans() {
@@ -187,17 +187,17 @@ func (f *argsFacts) numberSpans() iter.Seq[span] {
 	}
 }
 
-// The rules of clients in JavaScript follow. Each rule reproduces the client's code. If the protocol has
-// arguments as values, JSON.parse has already read them before the client receives them.
+// The rules of clients in JavaScript follow. Each rule reproduces the client's code. If the protocol sends arguments
+// as values, JSON.parse has read them before the rule's code does.
 
-// parseArgs returns the value of the arguments for a protocol that has arguments as values.
+// parseArgs returns the value of the arguments, for a protocol that sends arguments as values.
 func (r *receivedCall) parseArgs() js.Value {
 	v, _ := js.Parse(r.args)
 	return v
 }
 
-// asText returns arguments for a protocol that has arguments as text. It is the string itself, or the output
-// of JSON.stringify for any other value.
+// asText returns arguments for a protocol that sends arguments as text: the string itself, or the output of
+// JSON.stringify for any other value.
 func asText(v js.Value) []byte {
 	if v.Kind == js.String {
 		return []byte(v.Text)
@@ -205,7 +205,8 @@ func asText(v js.Value) []byte {
 	return v.JSON()
 }
 
-// inputText returns the text of a call's arguments in the AI SDK. It returns false if the SDK throws instead.
+// inputText returns the text of a call's arguments as the AI SDK reads it. It returns false if the SDK throws an
+// error instead.
 func (r *receivedCall) inputText() (text string, ok bool) {
 	if !r.value {
 		return r.args, true
@@ -217,13 +218,13 @@ func (r *receivedCall) inputText() (text string, ok bool) {
 	return string(asText(v)), ok
 }
 
-// noPrototypes is a call that the AI SDK rejects.
+// noPrototypes is the result for a call that the AI SDK rejects.
 var noPrototypes = clientRaises("the client rejects JSON with a prototype property")
 
 // aiSDK is the rule of the AI SDK.
 type aiSDK struct {
-	page bool // the history of a page (useChat): arguments that don't parse stay text
-	six  bool // version 6, whose Anthropic provider doesn't wrap arguments
+	page bool // useChat, for the history of a web page: arguments that don't parse stay text
+	six  bool // version 6, in which the provider for Anthropic doesn't wrap arguments
 }
 
 // sendCall implements clientRule.
@@ -244,7 +245,7 @@ func (w aiSDK) sendCall(r receivedCall, to string) clientCall {
 	return callWith(w.writeInput(v, to))
 }
 
-// writeInput writes the input of a call in the form of the SDK's provider for a protocol.
+// writeInput writes the input of a call in the same way as the SDK's provider for a protocol.
 func (w aiSDK) writeInput(v js.Value, to string) []byte {
 	inside, unwraps := js.Value{}, false // the value in a string
 	if v.Kind == js.String {
@@ -308,7 +309,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	case r.from == messages && to == gemini:
 		return clientCall{throws: "the client doesn't recognise input_json_delta"}
 	case to == ollama && (r.from == responses || r.from == gemini):
-		return leftOut // if the content of a message is a list, only its tool_use is read
+		return leftOut // if the content of a message is a list, LangChain reads only the tool_use parts
 	case r.from == messages && to == ollama && !valid && !among:
 		return clientCall{throws: "the client has a tool_use but no call for it"}
 	case r.from == messages && to == messages && !valid:
@@ -328,8 +329,8 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 }
 
 // langChainInput returns the input that LangChain JS reads. LangChain treats a call as invalid if its arguments are
-// not an object, or if it has no id and its arguments came as text. It sends no invalid calls if another call of the
-// message is valid.
+// not an object, or if its arguments came as text and it has no id. If another call of the message is valid,
+// LangChain sends no invalid calls.
 func (r *receivedCall) langChainInput() (v js.Value, valid bool) {
 	text := js.Trim(r.args)
 	if text == "" && !r.value {
@@ -342,7 +343,7 @@ func (r *receivedCall) langChainInput() (v js.Value, valid bool) {
 // asItCame applies the rule of clients that keep the text unchanged.
 func asItCame(r receivedCall, _ string) clientCall { return callWith([]byte(r.args)) }
 
-// throughJSON applies the rule of clients that pass a value on.
+// throughJSON applies the rule of clients that pass a value on through JSON.parse and JSON.stringify.
 func throughJSON(r receivedCall, _ string) clientCall {
 	if v := r.parseArgs(); v.Kind > js.Null {
 		return callWith(v.JSON())
@@ -358,7 +359,7 @@ func geminiCLIRule(r receivedCall, to string) clientCall {
 	return throughJSON(r, to)
 }
 
-// lineEnds are the line breaks of JavaScript's patterns that JSON doesn't escape.
+// lineEnds contains the characters that JavaScript's patterns treat as line breaks but JSON doesn't escape.
 const lineEnds = "\u2028\u2029"
 
 // anthropicJSRule applies the rule of Anthropic's JavaScript library.
@@ -408,7 +409,7 @@ func opencodeRule(r receivedCall, _ string) clientCall {
 	case js.Trim(r.args) == "":
 		v = js.EmptyObject()
 	case r.from == chat && begun && js.Trim(rest) != "":
-		return notStudied // it treats the call as complete at the first delta that ends a value
+		return notStudied // opencode treats the call as complete at the first delta that ends a value
 	case !ok:
 		why := "Object contains forbidden prototype property"
 		if said := js.ParseErrorText(r.args); said != "" {
@@ -430,7 +431,8 @@ func codexRule(r receivedCall, to string) clientCall {
 	return asItCame(r, to)
 }
 
-// llamaIndexTSRule applies the rule of LlamaIndex TS. It parses the content of a string once more.
+// llamaIndexTSRule applies the rule of LlamaIndex TS. If the arguments are a string, LlamaIndex TS also parses the
+// string's content.
 func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	if !ok {
@@ -463,7 +465,7 @@ func clineRule(r receivedCall, to string) clientCall {
 	return callWith(v.JSON())
 }
 
-// mastraRule applies the rule of Mastra, which uses the providers in AI SDK 6.
+// mastraRule applies the rule of Mastra, which uses the providers of AI SDK 6.
 func mastraRule(r receivedCall, to string) clientCall {
 	text, ok := r.inputText()
 	if !ok {
@@ -482,7 +484,7 @@ func mastraRule(r receivedCall, to string) clientCall {
 	return callWith(aiSDK{six: true}.writeInput(v, to))
 }
 
-// mastraRepairs lists the changes that Mastra makes, in this order, to arguments that don't parse.
+// mastraRepairs lists the changes that Mastra makes to arguments that don't parse, in this order.
 var mastraRepairs = []struct {
 	find *regexp.Regexp
 	put  string
@@ -494,14 +496,14 @@ var mastraRepairs = []struct {
 	{regexp.MustCompile(`:` + blanks + `([0-9]{4}-[0-9]{2}-[0-9]{2}(?:T[0-9:]+)?)` + blanks + `([,}])`), `: "$1"$2`},
 }
 
-// blanks is JavaScript's \s*.
+// blanks matches the same characters as JavaScript's \s*.
 const blanks = `[\s\v\p{Z}\x{feff}]*`
 
 // markers matches the special tokens of models, which Mastra removes.
 var markers = regexp.MustCompile(`<\|[^|]*\|>` + blanks)
 
-// mastraRepaired returns the value that Mastra reads from a text that doesn't parse. It returns Undefined if
-// Mastra gives up.
+// mastraRepaired returns the value that Mastra reads from a text that doesn't parse. It returns Undefined if Mastra
+// can't repair the text.
 func mastraRepaired(text string) (v js.Value) {
 	text = js.Trim(markers.ReplaceAllString(text, ""))
 	if v, ok := js.Parse(text); ok {

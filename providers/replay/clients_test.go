@@ -13,9 +13,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestClients checks that the preview for a client has the arguments that the client sent, byte for byte, and
-// the same fields of the call. testdata/clients contains the requests of each client: .github/clients/run
-// runs the clients and writes these requests.
+// TestClients checks that the preview for a client has the same arguments, byte for byte, and the same fields as the
+// call that the client sent. testdata/clients contains the requests of each client. .github/clients/run runs the
+// clients and writes these files.
 func TestClients(t *testing.T) {
 	files, err := filepath.Glob("testdata/clients/*.jsonl")
 	if err != nil || len(files) == 0 {
@@ -38,11 +38,11 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// untold is the number of cases in which a client was run, although its treatment is previewed as unknown.
-// The treatment depends on more than the arguments, or is not reproduced here.
+// untold is the number of cases for each client that was run but whose treatment is previewed as unknown. In these
+// cases, the treatment depends on more than the arguments, or toolscope doesn't reproduce it.
 var untold = map[string]int{
 	"cline":     60, // jsonrepair
-	"opencode":  4,  // for Chat, it ends a call at the first delta that ends a value
+	"opencode":  4,  // for Chat Completions, opencode ends a call at the first delta that ends a value
 	"qwen-code": 30, // jsonrepair
 }
 
@@ -71,7 +71,7 @@ func runOf(t *testing.T, file string) (ran clientRun) {
 	return ran
 }
 
-// checkVersion checks that a client that counts as run was run in the given version.
+// checkVersion checks that the table says that the client was run, in the same version.
 func checkVersion(t *testing.T, ran clientRun) {
 	t.Helper()
 	s := ran.head.Get("versions").Scan()
@@ -81,8 +81,8 @@ func checkVersion(t *testing.T, ran clientRun) {
 	}
 }
 
-// checkClient compares the previews for one case and one protocol with the calls that were sent. It counts
-// the unknown previews.
+// checkClient compares the previews for one case and one protocol with the calls that were sent. It returns the
+// number of unknown previews.
 func checkClient(t *testing.T, how *replay.Policy, tool string, line json.Value, from string) (unknown int) {
 	t.Helper()
 	source := target(t, from)
@@ -108,7 +108,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line json.Value,
 		switch {
 		case p.Outcome == replay.Unknown:
 			unknown++
-		case want.Get("throws") != nil, want.Get("silent") != nil, want.Get("dropped") != nil: // or retries the request, as if there had been no response
+		case want.Get("throws") != nil, want.Get("silent") != nil, want.Get("dropped") != nil: // or the client retries the request, as if there had been no response
 			if p.Outcome != replay.Throws || len(p.Body) > 0 {
 				t.Errorf("%s: %s, and the client sends nothing of it: %s", what, p.Outcome, want)
 			}
@@ -123,7 +123,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line json.Value,
 	return unknown
 }
 
-// checkSent compares a previewed call with the call that was sent.
+// checkSent compares the call in a preview with the call that was sent.
 func checkSent(t *testing.T, what, to string, got, want json.Value) {
 	t.Helper()
 	if g, w := argumentsOf(to, got), argumentsOf(to, want); !bytes.Equal(g, w) {
@@ -131,7 +131,7 @@ func checkSent(t *testing.T, what, to string, got, want json.Value) {
 		return
 	}
 	g, w := string(got), string(want)
-	if strings.Contains(w, madeUp) { // an id that the client makes differs each time
+	if strings.Contains(w, madeUp) { // an id that the client makes up is different each time
 		g, w = idless(g), idless(w)
 	}
 	if g != w {
@@ -172,7 +172,7 @@ func argumentsOf(protocol string, call json.Value) []byte {
 	return call.Get("input")
 }
 
-// madeUp stands for an id that a client made.
+// madeUp stands for an id that a client made up.
 const madeUp = `"RANDOM"`
 
 // idless returns a call without its ids.

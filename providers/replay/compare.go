@@ -13,15 +13,15 @@ import (
 	"toolscope/stream/json"
 )
 
-// argsVerdict is the treatment of a call's arguments, with its loss.
+// argsVerdict says how a client treated a call's arguments, and which loss this caused.
 type argsVerdict struct {
 	treatment Treatment
-	loss      Loss // its Kind is nil if there is no loss
+	loss      Loss // its Kind is nil if nothing was lost
 	vague     bool // the treatment is known only from hashes
 	doubtful  bool // a repair that only the rules of a known client can confirm
 }
 
-// cachedVerdict is the latest verdict about a call, with the inputs of the verdict.
+// cachedVerdict is the latest verdict about a call, with the inputs that led to it.
 type cachedVerdict struct {
 	argsVerdict
 	text [sha256.Size]byte
@@ -34,7 +34,7 @@ func (j *cachedVerdict) isAbout(text [sha256.Size]byte, form protocol.ArgsForm, 
 	return j.text == text && j.form == form && j.to == to
 }
 
-// maxJudged is the number of latest verdicts that stay cached at least, and half of the maximum number of
+// maxJudged is the number of recent verdicts that are always kept in the cache. It is half of the maximum number of
 // cached verdicts.
 const maxJudged = 1 << 14
 
@@ -86,15 +86,15 @@ func (by *Observer) judgeCall(e *earlierCall, sent *protocol.Part, to *protocol.
 	return v
 }
 
-// isKnownRepair reports whether a known client, or a behaviour of several clients, repairs the call in the
-// same way.
+// isKnownRepair reports whether a known client, or a behaviour of several clients, repairs the call's arguments in
+// the same way.
 func isKnownRepair(e *earlierCall, c *stream.Call, sent *protocol.Part, to *protocol.Target) bool {
 	o := Observation{of: e, turn: e.turn.Candidate, to: to, sent: sent, Treatment: WasRepaired}
 	src := SourceOfCalls(nil, e.turn.Target, c)
 	return len(o.samePolicies(src, Behaviours)) > 0 || len(o.samePolicies(src, Clients)) > 0
 }
 
-// hasSameArgs reports whether the sent arguments contain everything that the model wrote.
+// hasSameArgs reports whether the sent arguments contain everything that the model wrote as arguments.
 func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protocol.Target) bool {
 	switch by.judgeCall(e, sent, to).treatment {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
@@ -103,7 +103,7 @@ func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protoco
 	return false
 }
 
-// setVerdict sets the verdict about the arguments.
+// setVerdict copies a verdict about the arguments into the observation.
 func (o *Observation) setVerdict(v argsVerdict) {
 	o.Treatment, o.vague = v.treatment, v.vague
 	if v.loss.Kind == nil {
@@ -120,7 +120,7 @@ func judgeArgs(c *stream.Call, sent *protocol.Part, to *protocol.Target) argsVer
 	return judgeText(c.Args(), c.Freeform(), sent, to)
 }
 
-// judgeText compares the model's text of arguments with the sent arguments.
+// judgeText compares the model's arguments, given as text, with the sent arguments.
 func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Target) argsVerdict {
 	text := sent.Args
 	asText := sent.Form == protocol.TextForm && to.Form != protocol.TextForm && !freeform
@@ -152,8 +152,8 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	return judgeOther(factsOf(raw, freeform), text)
 }
 
-// parsedLoss returns the loss for arguments that were parsed and written again, but are otherwise unchanged.
-// Nearly every client does this, so there is no finding about the client.
+// parsedLoss returns the loss for arguments that were only parsed and written again. Nearly every client does this,
+// so the loss causes no finding.
 func parsedLoss(f *argsFacts) Loss {
 	l := NumPrecision.newLoss("fractions with too many digits for a double were rounded")
 	if f.twice.is() {
@@ -163,7 +163,7 @@ func parsedLoss(f *argsFacts) Loss {
 	return l
 }
 
-// judgeString judges a string that was sent instead of an object, or a string inside a string.
+// judgeString judges arguments that were sent as a string instead of an object, or as a string inside a string.
 func judgeString(raw, text []byte) argsVerdict {
 	if bytes.Equal(raw, text) || json.Same(raw, text) || isEncoded(text, raw) {
 		words := "the client encoded the arguments again: it sent a string that contains the text"
@@ -175,7 +175,7 @@ func judgeString(raw, text []byte) argsVerdict {
 	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent a string that doesn't contain the model's arguments")}
 }
 
-// judgeOther judges arguments that have another value.
+// judgeOther judges sent arguments whose value differs from the model's.
 func judgeOther(f *argsFacts, text []byte) argsVerdict {
 	object := f.syntax == json.SyntaxObject
 	switch {
@@ -198,7 +198,7 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write")}
 }
 
-// isFirst reports whether text is the first of several objects.
+// isFirst reports whether text is the first of several objects in f.
 func isFirst(f *argsFacts, text []byte) bool {
 	first, ok := repairJSON(f)
 	return ok && json.Same(first, text)
@@ -218,7 +218,7 @@ func isSanitised(f *argsFacts, text []byte) bool {
 		json.Same(newTree(f.raw, f.tokens).write(nil, 0, how), newTree(t.raw, t.tokens).write(nil, 0, how))
 }
 
-// saysNothing reports whether arguments are empty, null or {}. JSON libraries convert these into each other.
+// saysNothing reports whether arguments are empty, null or {}. JSON libraries convert between these forms.
 func saysNothing(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) == 0 || string(text) == "null" || json.Value(text).EmptyObject()
@@ -234,8 +234,7 @@ func isRounded(f *argsFacts, text []byte) bool {
 		f.huge.is() && json.Same(t.write(nil, 0, rewriteRules{doubles: true, spell: true, javaScript: true}), text)
 }
 
-// isEncoded reports whether text is a JSON string that contains raw. The string may be encoded up to three
-// times.
+// isEncoded reports whether text is a JSON string that contains raw. The text may be encoded up to three times.
 func isEncoded(text, raw []byte) bool {
 	for range 3 {
 		inner, ok := inString(text)
@@ -270,12 +269,11 @@ func isWrapped(text, raw []byte) bool {
 		slices.ContainsFunc(wrappedTexts(text), func(s []byte) bool { return bytes.Equal(s, raw) })
 }
 
-// minWrapped is the minimum size, in bytes, of the beginning of a text that proves that a wrapper contains
-// the text.
+// minWrapped is the minimum number of bytes that a wrapper and the original text must share at the beginning. Fewer
+// bytes don't prove that the wrapper contains the text.
 const minWrapped = 1024
 
-// wrappedPrefix returns the number of bytes of raw that an object contains, if it contains only the beginning
-// of raw.
+// wrappedPrefix returns how many bytes of raw an object contains, if it contains only the beginning of raw.
 func wrappedPrefix(text, raw []byte) (n int) {
 	if len(raw) < minWrapped || !json.IsObject(text) {
 		return 0
@@ -319,13 +317,13 @@ func wrappedTexts(text []byte) (all [][]byte) {
 	return all
 }
 
-// maxNamed is the maximum number of named clients. If more clients would have sent the same arguments, no
-// client is named.
+// maxNamed is the maximum number of clients that are named. If more clients would have sent the same arguments, none
+// is named.
 const maxNamed = 3
 
-// MatchingPolicies returns the names of the policies with the same effect on the arguments, separated by commas. These
-// are behaviours, and clients that would have sent the same bytes. It returns "" if the arguments were not changed or
-// can't be read again. Behaviours are omitted if most of them have this effect.
+// MatchingPolicies returns the names of the policies with the same effect on the arguments, separated by commas. A
+// behaviour is left out if more than half of all behaviours have this effect. A client is named only if it would have
+// sent the same bytes. The result is "" if the arguments were not changed or can't be read again.
 func (o *Observation) MatchingPolicies() string {
 	switch o.Treatment {
 	case Intact, WasOrphaned, WasMoved, AsClientHasIt:
@@ -344,7 +342,7 @@ func (o *Observation) MatchingPolicies() string {
 		same = nil
 	}
 	switch o.Treatment {
-	case WasRepaired, WasEncoded, WasWrapped, WasAltered: // other treatments don't identify a client
+	case WasRepaired, WasEncoded, WasWrapped, WasAltered: // the other treatments don't identify a client
 		if who := o.samePolicies(src, Clients); len(who) <= maxNamed {
 			same = append(same, who...)
 		}
@@ -364,7 +362,7 @@ func (o *Observation) samePolicies(src *Source, policies []Policy) (same []strin
 	return same
 }
 
-// isLike reports whether a preview contains the call as it was sent.
+// isLike reports whether the call in a preview is the call that was sent.
 func (o *Observation) isLike(s *Sent, p *Policy) bool {
 	objects := o.to.Form != protocol.TextForm
 	switch {
@@ -380,10 +378,9 @@ func (o *Observation) isLike(s *Sent, p *Policy) bool {
 	return bytes.Equal(s.Args, o.sent.Args) || objects && json.Same(s.Args, o.sent.Args)
 }
 
-// A valueHash is a hash of the value of arguments, with numbers as doubles (see json.AsDouble). Texts have
-// the same hash if judgeText finds the same value, or if they differ only in rounded numbers or sanitised
-// Unicode. Texts with the same hash may still differ, and must be compared. The hash is valid only within one
-// run of the program.
+// A valueHash is a hash of the value of arguments, with numbers as doubles (see json.AsDouble). Texts have the same
+// hash if judgeText finds the same value, or if they differ only in rounded numbers or sanitised Unicode. Different
+// texts may share a hash, so they must also be compared. The hash is valid only within one run of the program.
 type valueHash uint64
 
 // seed is the seed of all hashes of this run.
@@ -392,7 +389,7 @@ var seed = maphash.MakeSeed()
 // nothing is the hash of empty arguments.
 const nothing valueHash = 0
 
-// valueOf returns the hash of a text's value. The value of a text that isn't JSON is the text itself.
+// valueOf returns the hash of a text's value. A text that isn't JSON is its own value.
 func valueOf(text []byte) valueHash {
 	text = bytes.TrimSpace(text)
 	if saysNothing(text) {
@@ -404,7 +401,7 @@ func valueOf(text []byte) valueHash {
 	return hashOf('?', json.ReplaceInvalid(text))
 }
 
-// sameHash returns a hash of a text. Texts with the same value, in the sense of json.Same, have the same hash.
+// sameHash returns a hash of a text. Texts that json.Same considers equal have the same hash.
 func sameHash(text []byte) valueHash {
 	if form, ok := json.Canonical(text, json.Exact); ok {
 		return hashOf('=', form)
@@ -423,9 +420,9 @@ func (v valueHash) combine(other valueHash) valueHash {
 	return v ^ v>>32
 }
 
-// hashesIn returns the hashes of all values that sent arguments may contain: the arguments themselves, the
-// content of a string, the value of an object's only field, and wrapped texts. The first hash is the hash of
-// the arguments themselves.
+// hashesIn returns the hashes of all values that sent arguments may contain: the arguments themselves, the content of
+// a string, the value of an object's only field, and wrapped texts. The first hash is that of the arguments
+// themselves.
 func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	all := []valueHash{valueOf(p.Args)}
 	if p.Form == protocol.TextForm && to.Form != protocol.TextForm {
@@ -448,7 +445,8 @@ func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	return all
 }
 
-// onlyMember returns the value of an object's only field. It returns nil if text is not such an object.
+// onlyMember returns the value of an object's only field. It returns nil if text is not an object with exactly one
+// field.
 func onlyMember(text []byte) json.Value {
 	s := json.Scan(text)
 	if !s.Object() {

@@ -41,8 +41,8 @@ func TestJudgedAgain(t *testing.T) {
 	}
 }
 
-// TestWrapped checks that arguments in a wrapper are recognised at any place in the wrapper, and that nothing
-// else is.
+// TestWrapped checks that arguments are recognised anywhere in a wrapper, and that nothing else is recognised as
+// wrapped arguments.
 func TestWrapped(t *testing.T) {
 	cut := `{"path":"a/b`
 	long := `{"text":"` + strings.Repeat("lorem ipsum ", 400)
@@ -72,8 +72,8 @@ func TestWrapped(t *testing.T) {
 	}
 }
 
-// TestKnownRepair checks that an object instead of broken arguments counts as repaired if a known repair has
-// the same result, and otherwise as altered.
+// TestKnownRepair checks objects that were sent instead of broken arguments. Such an object counts as repaired if a
+// known repair produces it, and otherwise as altered.
 func TestKnownRepair(t *testing.T) {
 	s := new(stream.Session)
 	s.Apply(stream.Event{Kind: stream.TurnOpen})

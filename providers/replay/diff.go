@@ -6,17 +6,18 @@ import (
 	"toolscope/stream/json"
 )
 
-// An Edit is one difference between the sent arguments and the model's arguments. To replaces the bytes from
+// An Edit is one difference between the sent arguments and the model's arguments. The text To replaces the bytes from
 // Start to End in the original.
 type Edit struct {
 	Start, End int
 	To         []byte
 }
 
-// maxCells limits the search for common tokens of two texts. Beyond the limit, the differing part is one edit.
+// maxCells limits the search for common tokens of two texts. If the limit is exceeded, all of the differing part is
+// one edit.
 const maxCells = 1 << 20
 
-// Diff returns the differences between sent and the original, token by token, in order.
+// Diff returns the differences between the sent text and the original, token by token and in order.
 func Diff(original, sent []byte) (edits []Edit) {
 	if bytes.Equal(original, sent) {
 		return nil
@@ -38,7 +39,7 @@ func Diff(original, sent []byte) (edits []Edit) {
 	return alignTokens(a, b, at)
 }
 
-// splitTokens splits a text into its tokens. The last piece is the part that is not JSON.
+// splitTokens splits a text into its tokens. If the text ends with bytes that are not JSON, they are the last piece.
 func splitTokens(text []byte) (all [][]byte) {
 	var lex json.Lexer
 	lex.Write(text)
@@ -54,7 +55,7 @@ func splitTokens(text []byte) (all [][]byte) {
 	return all
 }
 
-// totalLen returns the length of the pieces.
+// totalLen returns the total length of the pieces.
 func totalLen(pieces [][]byte) (n int) {
 	for _, p := range pieces {
 		n += len(p)
@@ -67,7 +68,7 @@ func totalLen(pieces [][]byte) (n int) {
 func alignTokens(a, b [][]byte, at int) (edits []Edit) {
 	x, y := numberTokens(a, b)
 	width := len(b) + 1
-	best := make([]int32, (len(a)+1)*width) // number of common pieces from i and j on
+	best := make([]int32, (len(a)+1)*width) // number of common pieces from a[i] and b[j] on
 	for i := len(a) - 1; i >= 0; i-- {
 		for j := len(b) - 1; j >= 0; j-- {
 			if x[i] == y[j] {
@@ -103,7 +104,7 @@ func alignTokens(a, b [][]byte, at int) (edits []Edit) {
 	return edits
 }
 
-// numberTokens numbers the pieces. Equal pieces get the same number, so that comparisons are cheap.
+// numberTokens numbers the pieces. Equal pieces get the same number, which makes comparisons cheap.
 func numberTokens(a, b [][]byte) (x, y []int) {
 	numbers := map[string]int{}
 	number := func(pieces [][]byte) (all []int) {

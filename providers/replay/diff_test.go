@@ -9,7 +9,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// applied applies the edits to the original. ok is false if the edits are out of order or out of range.
+// applied applies the edits to the original. The result ok is false if the edits are out of order or out of range.
 func applied(original []byte, edits []replay.Edit) (made []byte, ok bool) {
 	at := 0
 	for i, e := range edits {
@@ -22,8 +22,8 @@ func applied(original []byte, edits []replay.Edit) (made []byte, ok bool) {
 	return append(made, original[at:]...), true
 }
 
-// FuzzDiff checks that the edits turn the original into the sent text, and that there are no edits exactly if
-// nothing changed.
+// FuzzDiff checks that the edits turn the original into the sent text, and that there are edits only if something
+// changed.
 func FuzzDiff(f *testing.F) {
 	for _, pair := range [][2]string{
 		{"", ""}, {"", "{}"}, {`{"a":1`, "{}"}, {`{"a": 1.0, "b":2}`, `{"b":2,"a":1}`}, {`{"a":1}{"b":2}`, `{"a":1}`}, {`{"a":"x`, `{"a":"x"}`},
@@ -41,7 +41,7 @@ func FuzzDiff(f *testing.F) {
 	})
 }
 
-// TestDiffIsSmall checks that edits contain only bytes that changed.
+// TestDiffIsSmall checks that edits contain only the bytes that changed.
 func TestDiffIsSmall(t *testing.T) {
 	for _, test := range []struct{ original, sent, want string }{
 		{`{"a": 1.0, "b":2}`, `{"a":1,"b":2}`, `[5:9]="1" [10:11]=""`},

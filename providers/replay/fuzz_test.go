@@ -17,9 +17,9 @@ import (
 	"toolscope/providers/replay"
 )
 
-// FuzzPreview checks that any history can be previewed for every target under every policy. The requests must
-// be JSON in UTF-8. Each call must be there once or be reported as dropped, and each result must be there
-// once. The source must not change.
+// FuzzPreview checks that any history can be previewed for every target under every policy. The requests must be JSON
+// in UTF-8. Each call must be in the request once or be reported as dropped, and each result must be there once. The
+// source must not change.
 func FuzzPreview(f *testing.F) {
 	for seed := range 24 {
 		f.Add(bytes.Repeat([]byte{byte(seed), byte(seed * 7), 31, byte(seed * 41), 3, byte(255 - seed)}, 12), seed%3 == 0)
@@ -28,7 +28,7 @@ func FuzzPreview(f *testing.F) {
 		g := &generator{data: data}
 		from := append(providers.Targets(), nil)[g.below(len(providers.Targets())+1)]
 		history := g.history(from)
-		if from != nil && g.below(2) == 0 { // as the target's own protocol reads it, with Raw
+		if from != nil && g.below(2) == 0 { // as the target's own protocol reads it, with Raw set
 			history, _ = from.Decode(historytest.Request(from, from.Encode(history)))
 		}
 		before := deepCopy(history)
@@ -88,7 +88,7 @@ func checkPreview(src *replay.Source, p replay.Preview) error {
 	return checkCounts(src, p, calls, results)
 }
 
-// checkCounts checks that all calls and results are there, or are reported as missing.
+// checkCounts checks that all calls and results are in the preview or are reported as missing.
 func checkCounts(src *replay.Source, p replay.Preview, calls, results int) error {
 	wantCalls, wantResults := 0, strings.Count(fmt.Sprint(p.Losses), "the client adds a made-up result")
 	for _, c := range p.Calls {
@@ -149,7 +149,7 @@ func printed(messages []protocol.Message) string {
 	return b.String()
 }
 
-// A generator makes a history from bytes.
+// A generator makes up a history from bytes.
 type generator struct{ data []byte }
 
 func (g *generator) below(n int) int {

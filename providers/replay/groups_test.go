@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestGroups checks that the preview for a client has the same calls as the client sent, for other ids and
-// names, and for neighbouring calls of which some are malformed. Each call must have the same fields, and the
+// TestGroups checks that the preview for a client has the same calls as the client's request. The cases have unusual
+// ids and names, and several calls in a turn, some of them malformed. Each call must have the same fields, and the
 // results must have the same ids. testdata/groups contains the requests of each client.
 func TestGroups(t *testing.T) {
 	files, err := filepath.Glob("testdata/groups/*.jsonl")
@@ -38,11 +38,11 @@ func TestGroups(t *testing.T) {
 	}
 }
 
-// untoldGroups is the number of cases that are previewed as unknown, because the client confuses two calls
-// with the same id.
+// untoldGroups is the number of cases for each client that are previewed as unknown, because the client confuses two
+// calls with the same id.
 var untoldGroups = map[string]int{"ai-sdk-ui": 25, "ai-sdk-6-ui": 25, "langchain-js": 7, "llamaindex-ts": 2, "mastra": 6, "pi": 8}
 
-// needsTools are clients that send no request after a call of a tool that they don't have.
+// needsTools lists clients that send no request after a call of a tool that they don't have.
 var needsTools = []string{"llamaindex-ts", "openai-agents-js"}
 
 // groupHistory returns a turn with the calls of a case, and a result for each call.

@@ -11,7 +11,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// long maps names to histories of n parts. Each history makes one step of a preview search all parts.
+// long maps names to histories of n parts. With each history, one step of a preview has to search all parts.
 var long = map[string]func(from *protocol.Target, n int) []protocol.Message{
 	"results in one message": func(from *protocol.Target, n int) []protocol.Message {
 		return append(many(from, n, `{}`), user(resultsOf(n)...))
@@ -105,8 +105,8 @@ func resultsOf(n int) (parts []protocol.Part) {
 	return parts
 }
 
-// TestGrowth checks that a history of sixteen times the length takes about sixteen times as long, and not the
-// square of that.
+// TestGrowth checks that a history that is sixteen times as long takes about sixteen times as long to preview, not
+// 256 times.
 func TestGrowth(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone")
@@ -127,8 +127,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// grows reports whether large takes at most most times as long as small. It uses the best time of each, and
-// tries again on a busy machine.
+// grows reports whether large takes at most most times as long as small. It compares the best time of each, and
+// measures again if the machine is busy.
 func grows(most time.Duration, small, large func()) (a, b time.Duration, ok bool) {
 	best := func(now time.Duration, f func()) time.Duration {
 		start := time.Now()

@@ -39,16 +39,16 @@ type History struct {
 	at               map[Position]int    // number of calls before each position
 	callsBefore      []int               // number of calls before each message
 	orphans          map[string][]orphan // by id
-	common           map[MatchKey]bool   // match keys that too many turns have, as far as Find has looked them up
+	common           map[MatchKey]bool   // match keys that too many turns have, of those that Find has looked up
 	items            map[string]bool     // nil until needed
 	texts            map[uint64][]int    // nil until needed
 	step             int                 // see OpenStep; valid once stepKnown is set
 	stepKnown        bool
 
-	Reasoning []ReasoningChange // changes in the turns of the open step, once they were observed
+	Reasoning []ReasoningChange // changes to the reasoning in the turns of the open step; set by the observation
 }
 
-// ReadPast reads a history: its calls and their results.
+// ReadPast reads a request's history and finds its calls and their results.
 func ReadPast(history []protocol.Message, to *protocol.Target) *History {
 	h := &History{to: to, messages: history, withID: map[string][]int{}, at: map[Position]int{}, orphans: map[string][]orphan{}, callsBefore: make([]int, len(history))}
 	for n, asked := range Along(history) {
@@ -89,7 +89,7 @@ func (h *History) hashesOf(n int) []valueHash {
 	return c.values
 }
 
-// readItems returns the ids of items that the history only refers to.
+// readItems returns the ids of the items to which the history only refers.
 func (h *History) readItems() map[string]bool {
 	if h.items != nil {
 		return h.items
@@ -105,7 +105,8 @@ func (h *History) readItems() map[string]bool {
 	return h.items
 }
 
-// readTexts returns the model's messages by their text, for texts that are long enough to identify a message.
+// readTexts maps the hashes of the model's texts to the messages that contain them. Texts that are too short to
+// identify a message are left out.
 func (h *History) readTexts() map[uint64][]int {
 	if h.texts != nil {
 		return h.texts
@@ -122,12 +123,11 @@ func (h *History) readTexts() map[uint64][]int {
 	return h.texts
 }
 
-// resultEnds returns, for each message, the last of the messages with results that directly follow it. If the
-// target merges consecutive messages of the same role, consecutive messages of the model share the last
-// message.
+// resultEnds returns an index for each message: the last of the messages with results that directly follow it. If the
+// target merges consecutive messages of the same role, consecutive messages of the model share this index.
 func resultEnds(history []protocol.Message, merges bool) []int {
 	end := make([]int, len(history))
-	last, answers := len(history)-1, false // last of the messages with results after the current one, and whether there are any
+	last, answers := len(history)-1, false // last of the messages with results directly after the current one, and whether there are any
 	for i := len(history) - 1; i >= 0; i-- {
 		m := &history[i]
 		end[i] = i
@@ -156,7 +156,7 @@ func hasResult(m *protocol.Message) bool {
 	return false
 }
 
-// openCalls are the calls without a result: by id, by tool, and all calls.
+// openCalls contains the calls without a result in three ways: by id, by tool, and all together.
 type openCalls map[callKey][]int
 
 // add adds a call.
@@ -171,9 +171,9 @@ func (w openCalls) add(p *protocol.Part, n int) {
 }
 
 // callFor returns the number of the call that a result belongs to. The result ok is false if there is none. It
-// is the first open call of the latest message with such a call. A result with an id belongs to the call with
-// that id, or to a call of its tool without an id. A result without an id belongs to a call of its tool, or to
-// any call if the result contains no tool name.
+// prefers the latest message with an open call that fits, and the first such call in it. A result with an id belongs
+// to the call with that id, or to a call of its tool without an id. A result without an id belongs to a call of its
+// tool, or to any call if the result has no tool name.
 func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool) {
 	if r.ID == "" {
 		return w.next(callKey{name: r.Name}, all)
@@ -185,7 +185,7 @@ func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool)
 	return n, ok
 }
 
-// next returns the number of the first open call with a key, in the latest message that contains one. The
+// next returns the number of the first open call with a key, in the latest message that contains such a call. The
 // result ok is false if there is none.
 func (w openCalls) next(key callKey, all []historyCall) (n int, ok bool) {
 	list := w[key]
@@ -265,7 +265,7 @@ func (m *matcher) readTurn(t *candidateTurn, c *Candidate) {
 	}
 }
 
-// markTwice marks the calls in the turn that share an id.
+// markTwice marks the calls in the turn that share an id with another call.
 func (t *candidateTurn) markTwice() {
 	if len(t.calls) < 2 {
 		return
@@ -280,7 +280,7 @@ func (t *candidateTurn) markTwice() {
 	}
 }
 
-// otherSigns returns evidence for a turn other than its calls.
+// otherSigns returns the evidence for a turn that doesn't come from its calls.
 func (c *Candidate) otherSigns() (text uint64, long bool, state turnState) {
 	if c.Summary != nil {
 		return c.Summary.text, c.Summary.long, c.Summary.state
@@ -305,8 +305,8 @@ func (c *earlierCall) isMissed() bool {
 	return c.found < 0 && !c.byItem && !c.server && !c.attempt
 }
 
-// otherID reports whether the id of a call in the history is evidence that it is a different call from c. An
-// id that two calls of a turn share proves nothing, because clients change such ids.
+// otherID reports whether the id of a call in the history is evidence that the call is not c. An id that two calls of
+// a turn share proves nothing, because clients change such ids.
 func (c *earlierCall) otherID(p *protocol.Part) bool {
 	return c.id != "" && p.ID != "" && !c.number && !c.twice
 }
@@ -319,7 +319,7 @@ func (c *earlierCall) isObject() bool {
 	return c.call.Syntax() == json.SyntaxObject
 }
 
-// reload reads the call's content again. It returns nil if that is not possible.
+// reload reads the call's content again. It returns nil if the content is not available.
 func (c *earlierCall) reload() *stream.Call {
 	t := c.turn
 	if c.summary == nil || t.Reload == nil {
@@ -334,7 +334,7 @@ func (c *earlierCall) reload() *stream.Call {
 	return nil
 }
 
-// isOfID reports whether a call has the given id, or had it in an earlier request.
+// isOfID reports whether a call has the given id, or had it in an earlier request's history.
 func (c *earlierCall) isOfID(id string) bool {
 	if c.summary != nil {
 		return c.id == id || c.summary.lastReport().ID == id
@@ -342,9 +342,9 @@ func (c *earlierCall) isOfID(id string) bool {
 	return c.id == id || slices.ContainsFunc(c.call.SentBack, func(r stream.SentBackCall) bool { return r.ID == id })
 }
 
-// HasCall compares a call in a history with the turn's calls. The result any reports whether the turn has a
-// call of the same tool with the same id, or with that id in an earlier history. The result same reports
-// whether that call also has the same arguments.
+// HasCall compares a call in a history with the turn's calls. The result any reports whether the turn has a call of
+// the same tool that has this id now or had it in an earlier request. The result same reports whether that call also
+// has the same arguments.
 func (c *Candidate) HasCall(p *protocol.Part) (same, any bool) {
 	for _, e := range c.earlierCalls() {
 		if e.name != p.Name || !e.isOfID(p.ID) {

@@ -13,19 +13,18 @@ import (
 	"toolscope/stream"
 )
 
-// idMapper fits the ids of calls to a target. It keeps each new id, so that the call's result gets the same
-// id.
+// idMapper adapts the ids of calls to a target. It keeps each new id, so that the call's result gets the same id.
 type idMapper struct {
 	rule       protocol.IDRule
 	first      bool
 	joins      bool // call ids are joined with item ids
 	none       bool // no ids are sent
 	strict     bool
-	keepJoined bool                   // a joined id is fitted as a whole
+	keepJoined bool                   // a joined id is adapted as a whole
 	made       map[string]sentCallRef // sent calls, by the id in the source
 	taken      map[string]UnsentCall  // the first call with each new id
 	noID       []sentCallRef          // calls without an id, in order
-	done       []bool                 // the result was seen, by index in noID
+	done       []bool                 // whether the result was seen, by index in noID
 	seen       map[string]bool        // ids of earlier calls
 	client     bool                   // a client's rule is previewed
 	sends      idRule                 // the client's rule; nil if the client sends ids and names unchanged
@@ -33,7 +32,7 @@ type idMapper struct {
 	next       map[string][]int       // indexes in noID of calls without a result, by name; "" lists all of them
 }
 
-// sentCallRef is the data of a sent call that its result needs.
+// sentCallRef contains the data of a sent call that its result needs.
 type sentCallRef struct{ id, name, tool string }
 
 // newIDs returns an idMapper for a target and a policy.
@@ -79,15 +78,15 @@ func (x *idMapper) assignID(n int, p *protocol.Part, named namedCall) (made stri
 	return made, losses
 }
 
-// reserve marks the id of an unsent call as taken. If the call has no id, its new id would be unique, so
-// nothing is marked.
+// reserve marks the id of an unsent call as taken. A call without an id is ignored, because the id that it would get
+// is unique.
 func (x *idMapper) reserve(other UnsentCall) {
 	if made := x.otherID(other.ID); other.ID != "" && made != "" {
 		x.taken[made] = other
 	}
 }
 
-// collision returns the loss for a call that gets the same id as n.
+// collision returns the loss for a call that gets the same new id as n.
 func (n UnsentCall) collision(id, made string) (l Loss) {
 	who := n.who
 	if who == "" {
@@ -100,7 +99,7 @@ func (n UnsentCall) collision(id, made string) (l Loss) {
 	return l
 }
 
-// joinedID returns the id to fit: the call's id, joined with the item's id if the client joins them.
+// joinedID returns the id to adapt: the call's id, joined with the item's id if the client joins them.
 func (x *idMapper) joinedID(p *protocol.Part) string {
 	if x.joins && p.ID != "" && p.Item != "" {
 		return p.ID + "|" + p.Item
@@ -108,7 +107,7 @@ func (x *idMapper) joinedID(p *protocol.Part) string {
 	return p.ID
 }
 
-// fitID fits the id of call number n to the target's rule for ids.
+// fitID adapts the id of call number n to the target's rule for ids.
 func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	switch {
 	case x.none && id != "":
@@ -145,7 +144,7 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	}
 	if most := x.rule.Max; most > 0 && len(made) > most {
 		for !utf8.RuneStart(made[most]) {
-			most-- // don't cut inside a character
+			most-- // don't cut a character in half
 		}
 		losses = append(losses, IDTruncated.newLoss("the id is shortened from %d to %d bytes", len(made), most))
 		made = made[:most]
@@ -156,14 +155,14 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	return made, losses
 }
 
-// twoIDs reports whether a client joined two ids, as some clients do for OpenAI's Responses: the id of the
-// call, a |, and the id of the item.
+// twoIDs reports whether an id consists of two joined ids. For OpenAI's Responses, some clients join the id of the
+// call and the id of the item with a |.
 func twoIDs(id string) bool {
 	call, item, ok := strings.Cut(id, "|")
 	return ok && call != "" && item != ""
 }
 
-// callID returns the call's fitted id without the item's id. Results refer to the call by this id.
+// callID returns the call's adapted id without the item's id. Results refer to the call by this id.
 func (x *idMapper) callID(n int, id string) (string, []Loss) {
 	call, _, _ := strings.Cut(id, "|")
 	made, losses := x.fitID(n, call)
@@ -172,8 +171,8 @@ func (x *idMapper) callID(n int, id string) (string, []Loss) {
 	return made, append([]Loss{split}, losses...)
 }
 
-// callOfResult returns the call that a result belongs to. It is the call with the result's id in the source.
-// For a result without an id, it is the tool's first call without a result, which then counts as having one.
+// callOfResult returns the call that a result belongs to. It is the call with the result's id in the source. If the
+// result has no id, it is the tool's first call without an id that has no result yet.
 func (x *idMapper) callOfResult(id, name string) sentCallRef {
 	if id == "" {
 		for list := x.next[name]; len(list) > 0; list = x.next[name] {
@@ -190,7 +189,7 @@ func (x *idMapper) callOfResult(id, name string) sentCallRef {
 	return sentCallRef{id: x.otherID(id)}
 }
 
-// otherID returns the new id of a call that is not sent.
+// otherID returns the id that a call would get if it were sent.
 func (x *idMapper) otherID(id string) (made string) {
 	if x.client {
 		named := x.nameOf(&protocol.Part{ID: id}, false)
@@ -216,8 +215,8 @@ func digestID(id string, rule protocol.IDRule) string {
 	return string(b)
 }
 
-// firstOf fits an id in the same way as some clients. It keeps the first characters of the id that the rule
-// allows, up to the maximum length. If too few remain, it returns a digestID.
+// firstOf adapts an id in the same way as some clients. It keeps the first characters of the id that the rule allows,
+// up to the maximum length. If too few characters remain, it returns a digestID.
 func firstOf(id string, rule protocol.IDRule) string {
 	var b []byte
 	for i := 0; i < len(id) && len(b) < rule.Max; i++ {
@@ -231,8 +230,8 @@ func firstOf(id string, rule protocol.IDRule) string {
 	return string(b)
 }
 
-// idSpellings yields the forms in which clients send a call's id to a target with a rule for ids. The forms
-// are the unchanged id, the id joined with the item's id, and both of these fitted to the rule.
+// idSpellings yields the forms in which clients send a call's id to a target with a rule for ids: the unchanged id,
+// the id joined with the item's id, and both of these adapted to the rule.
 func idSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for plain := range plainSpellings(id, item) {
@@ -248,7 +247,7 @@ func idSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	}
 }
 
-// plainSpellings yields the forms that are not fitted to a rule.
+// plainSpellings yields the forms that are not adapted to a rule.
 func plainSpellings(id, item string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if id != "" && yield(id) && item != "" {
@@ -257,7 +256,7 @@ func plainSpellings(id, item string) iter.Seq[string] {
 	}
 }
 
-// fittedSpellings yields the forms that are fitted to a rule.
+// fittedSpellings yields the forms that are adapted to a rule.
 func fittedSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for plain := range plainSpellings(id, item) {
@@ -274,8 +273,8 @@ func fittedSpellings(id, item string, rule protocol.IDRule) iter.Seq[string] {
 	}
 }
 
-// isCounter reports whether an id is only a number, perhaps together with a word of the protocol. Other turns
-// may have the same id.
+// isCounter reports whether an id is only a number, perhaps together with a word of the protocol. Other turns may
+// have the same id, so it doesn't identify a call.
 func isCounter(id, tool string) bool {
 	if tool != "" {
 		id = strings.ReplaceAll(id, tool, "_")
@@ -292,7 +291,7 @@ func isDigit(r rune) bool   { return r >= '0' && r <= '9' }
 func isSmall(r rune) bool   { return r >= 'a' && r <= 'z' }
 func isCapital(r rune) bool { return r >= 'A' && r <= 'Z' }
 
-// isRandom reports whether letters and digits are neither words, nor a number, nor a word with a number.
+// isRandom reports whether a piece of an id looks random. Words, a number, and a word with a number don't.
 func isRandom(piece string) bool {
 	word := strings.TrimRightFunc(piece, isDigit)
 	number := len(piece) - len(word)
@@ -305,7 +304,7 @@ func isRandom(piece string) bool {
 	return strings.ContainsFunc(word, isSmall) && !isWords(word)
 }
 
-// isWords reports whether letters are words in camel case, in which a lower-case letter follows each capital.
+// isWords reports whether s consists of words in camel case, in which a lower-case letter follows each capital.
 func isWords(s string) bool {
 	for i := range len(s) {
 		if isCapital(rune(s[i])) && (i+1 == len(s) || isCapital(rune(s[i+1]))) {

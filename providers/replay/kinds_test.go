@@ -6,7 +6,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestKinds checks that every kind has its texts and is listed once. If a later request can show the loss,
+// TestKinds checks that every kind of loss has its texts and is listed once. If a later request can show the loss,
 // the kind must have a severity as a finding.
 func TestKinds(t *testing.T) {
 	told := map[string]bool{}

@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestLangChain checks the value that LangChain's parser reads from a text, according to its source, in
-// Python's spelling.
+// TestLangChain checks the values that LangChain's parser reads from texts, in Python's spelling. The expected values
+// are derived from LangChain's source.
 func TestLangChain(t *testing.T) {
 	const raw = "="
 	for _, test := range [][2]string{

@@ -33,12 +33,12 @@ func FindSeverity(name string) (Severity, bool) {
 	return Severity(max(i, 0)), i >= 0
 }
 
-// A Kind of loss contains the diagnosis for the finding that a later request with the loss causes. The severities of
-// kinds are finer than the severities of findings.
+// A Kind of loss includes the diagnosis for the finding that the loss causes when a later request contains it. Kinds
+// have finer severities than findings.
 type Kind struct {
 	*stream.Diagnosis
 	Severity    Severity
-	Description string // the change, in a few words
+	Description string // the change in a few words
 }
 
 // newLoss returns a loss of this kind. The arguments are the same as for stream.Messagef.
@@ -54,12 +54,12 @@ type Loss struct {
 	Quoted  stream.Spans // the ranges of Message that are captured text
 	Call    int          // number of the call in the Source, from 1; 0 if the loss is not about a call
 	Other   string       // another call that the loss concerns and that is not sent: "call 2"
-	Start   int          // range in the call's arguments; no range if End is 0
+	Start   int          // range of bytes in the call's arguments; no range if End is 0
 	End     int
 	facts   string // as in stream.Message
 }
 
-// message returns the message with its quoted ranges and facts.
+// message returns the message, with the ranges that are quoted or are facts.
 func (l *Loss) message() stream.Message {
 	return stream.Message{Text: l.Message, Quoted: l.Quoted, Facts: l.facts}
 }
@@ -90,7 +90,7 @@ var (
 	}, Critical, "arguments that are not an object are sent as {}"}
 	ArgsWrapped = &Kind{&stream.Diagnosis{
 		Code: "ARGS_WRAPPED", Verdict: "args wrapped", Severity: stream.Warn, By: stream.Client,
-		Meaning: "The client wraps arguments that don't parse in an object, as text.",
+		Meaning: "The client puts arguments that don't parse into an object, as text.",
 		Advice:  "Nothing, if the target accepts only objects: the model can still read its own text.",
 	}, Medium, "arguments are wrapped in an object"}
 	ArgsRepaired = &Kind{&stream.Diagnosis{
@@ -100,7 +100,7 @@ var (
 	}, High, "a parser's guess is sent as if the model had written it"}
 	ConcatFirstOnly = &Kind{&stream.Diagnosis{
 		Code: "CONCAT_FIRST_ONLY", Verdict: "calls lost", Severity: stream.Error, By: stream.Client,
-		Meaning: "One call contains several objects, and the client sends back only the first. The client silently drops the others.",
+		Meaning: "One call contains several objects, and the client sends back only the first. It silently drops the others.",
 		Advice:  "Split the objects into several calls, or refuse the call.",
 	}, Critical, "only the first of several consecutive objects is sent"}
 	DoubleEncoded = &Kind{&stream.Diagnosis{
@@ -214,7 +214,7 @@ var (
 	ItemIDDropped = &Kind{&stream.Diagnosis{
 		Code: "ITEM_ID_DROPPED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The client leaves out the id of the item that contains the call.",
-		Advice:  "Nothing: the id is necessary only for responses that the provider stores.",
+		Advice:  "Nothing: the id is needed only for responses that the provider stores.",
 	}, Info, "the id of the call's item is left out"}
 	NameRewritten = &Kind{&stream.Diagnosis{
 		Code: "NAME_REWRITTEN", Verdict: "name changed", Severity: stream.Warn, By: stream.Client,
@@ -305,6 +305,6 @@ var (
 	ParallelSplit = &Kind{&stream.Diagnosis{
 		Code: "PARALLEL_SPLIT", Verdict: "calls split", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The client sends calls that the model made together as if the model had made them one after another.",
-		Advice:  "Keep the calls in one message, because signatures and some providers depend on it.",
+		Advice:  "Keep the calls in one message. Signatures and some providers depend on this grouping.",
 	}, High, "the calls of one turn are sent in several messages"}
 )

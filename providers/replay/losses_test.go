@@ -10,7 +10,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// told returns the losses of arguments in words: each code with its bytes.
+// told returns the losses of arguments in words: each code with the bytes that its loss concerns.
 func told(p replay.Preview) string {
 	var all []string
 	for _, l := range p.Losses {
@@ -26,17 +26,17 @@ func told(p replay.Preview) string {
 	return strings.Join(all, " ")
 }
 
-// TestLossesAreTrue checks that a loss is reported exactly if it happens, with its bytes.
+// TestLossesAreTrue checks that a loss is reported if and only if it happens, with the right bytes.
 func TestLossesAreTrue(t *testing.T) {
 	for _, test := range []struct{ args, to, policy, sent, losses string }{
-		// Keys that are numbers, in place or where JavaScript puts them.
+		// Keys that are numbers: in the order that JavaScript writes, and out of order.
 		{`{"1":"\u00e9","a":1}`, "openai-chat", "empty", `{"1":"é","a":1}`, `STR_SPELLING="\u00e9"`},
 		{`{"1":1,"2":2,"a":3}`, "openai-chat", "empty", `{"1":1,"2":2,"a":3}`, ``},
 		{`{"2":1,"1":2}`, "openai-chat", "empty", `{"1":2,"2":1}`, `KEY_ORDER="1"`},
 		{`{"a":1,"1":2}`, "openai-chat", "empty", `{"1":2,"a":1}`, `KEY_ORDER="1"`},
 		{`{"a":1,"4294967295":2}`, "openai-chat", "empty", `{"a":1,"4294967295":2}`, ``},
 		{`{"a":1,"4294967294":2}`, "openai-chat", "empty", `{"4294967294":2,"a":1}`, `KEY_ORDER="4294967294"`},
-		// A duplicate key has the place of its first occurrence.
+		// The loss for a duplicate key points at the first occurrence.
 		{`{"a":1,"c":2,"a":3,"b":4}`, "gemini", "preserve", `{"a":3,"b":4,"c":2}`, `DUP_KEYS="a" KEY_ORDER="b"`},
 		{`{"a":1,"b":2,"a":3,"c":4}`, "gemini", "preserve", `{"a":3,"b":2,"c":4}`, `DUP_KEYS="a"`},
 		// One string loses half a character, and another string is only respelled.
@@ -45,7 +45,7 @@ func TestLossesAreTrue(t *testing.T) {
 		{`{"a":"\ud800"}`, "openai-chat", "empty", `{"a":"\ud800"}`, ``},
 		// Complete characters that begin like half a surrogate pair, or contain the same bytes.
 		{`{"a":"\n中ퟻ…"}`, "anthropic", "preserve", `{"a":"\n中ퟻ…"}`, ``},
-		// Only the removed white space is in the loss.
+		// The loss contains only the removed white space.
 		{`{"a": 1} `, "anthropic", "preserve", `{"a": 1}`, `WHITESPACE= `},
 		{"\n" + `{"a": 1}`, "anthropic", "preserve", `{"a": 1}`, "WHITESPACE=\n"},
 		{`{"a": 1}`, "anthropic", "preserve", `{"a": 1}`, ``},
@@ -76,8 +76,8 @@ func TestLossesAreTrue(t *testing.T) {
 	}
 }
 
-// TestBeyondEveryDouble checks a number that is too large for a double. JavaScript writes null. Other clients
-// with doubles can't send the call.
+// TestBeyondEveryDouble checks a number that is too large for a double. JavaScript writes null for it. Other clients
+// that use doubles can't send the call.
 func TestBeyondEveryDouble(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.SourceOfHistory(calls(from, `{"n":1e309}`), from)
@@ -92,7 +92,7 @@ func TestBeyondEveryDouble(t *testing.T) {
 	}
 }
 
-// TestDepth checks the deepest arguments that a target reads, and arguments with one more level.
+// TestDepth checks the most deeply nested arguments that a target reads, and arguments with one more level.
 func TestDepth(t *testing.T) {
 	objects := func(n int) string { return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n) }
 	lists := func(n int) string { return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}" }
@@ -140,8 +140,8 @@ func TestLongIDsStayText(t *testing.T) {
 	}
 }
 
-// TestOneResultEach checks that a result belongs to one call. If two calls have the same id, neither the
-// first call's result nor a later turn's result belongs to the second call.
+// TestOneResultEach checks that a result belongs to only one call. If two calls have the same id, neither the first
+// call's result nor a later turn's result belongs to the second call.
 func TestOneResultEach(t *testing.T) {
 	from := target(t, "openai-chat")
 	turn := func(results ...protocol.Part) []protocol.Message {
@@ -156,7 +156,7 @@ func TestOneResultEach(t *testing.T) {
 	two[0].Parts[1].ID = "call_1"
 	for name, test := range map[string]struct {
 		history  []protocol.Message
-		wrap     string // losses if nothing is repaired
+		wrap     string // losses if the history is not repaired
 		preserve string // losses if results are moved to their calls
 		results  string // results in order, after the repair
 	}{
@@ -199,7 +199,7 @@ func resultsIn(p replay.Preview) (texts []string) {
 	return texts
 }
 
-// TestSplitOnlyWhatWasTogether checks turns with one call each. They must not be reported as split, or as
+// TestSplitOnlyWhatWasTogether checks turns with one call each. Such a turn must not be reported as split, or as
 // lacking the signature of another turn.
 func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	gemini := target(t, "gemini")
@@ -215,8 +215,8 @@ func TestSplitOnlyWhatWasTogether(t *testing.T) {
 	}
 }
 
-// TestSplitFindsResults checks that each call is followed by its own result, even if each result is a
-// separate message. Parts that were not split must stay unchanged.
+// TestSplitFindsResults checks that each call is followed by its own result, even if each result is in a message of
+// its own. Parts that were not split must stay unchanged.
 func TestSplitFindsResults(t *testing.T) {
 	chat := target(t, "openai-chat")
 	request := `{"messages":[{"role":"assistant","content":"","refusal":"no"},{"role":"assistant","tool_calls":[` +
@@ -264,8 +264,8 @@ func TestOwnThings(t *testing.T) {
 	}
 }
 
-// TestOwnThingsBroken checks that malformed arguments of a tool that the provider runs are not written where
-// only JSON is valid. Such arguments of the client's request are unknown.
+// TestOwnThingsBroken checks calls of tools that the provider runs, with malformed arguments. These must not be
+// written where only JSON is valid. If such arguments come from the client's request, they are unknown.
 func TestOwnThingsBroken(t *testing.T) {
 	for _, to := range providers.Targets() {
 		for _, args := range []string{`{"a":1`, `[[`, `x`} {

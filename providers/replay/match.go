@@ -10,9 +10,9 @@ import (
 	"toolscope/stream"
 )
 
-// matcher finds calls of earlier turns in a history. The evidence is, from strong to weak: a unique id, the
-// place of the turn in the conversation, and the arguments. A call without evidence counts as not found and
-// gets no observation, because other conversations and discarded turns call the same tools.
+// matcher finds the calls of earlier turns in a history. The evidence is, from strong to weak: a unique id, the place
+// of the turn in the conversation, and the arguments. Without evidence, a call counts as not found and gets no
+// observation, because other conversations and discarded turns may contain the same call.
 type matcher struct {
 	*History
 	by      *Observer
@@ -30,7 +30,7 @@ type callRange struct{ first, end int }
 
 func (w callRange) has(n int) bool { return w.first <= n && n < w.end }
 
-// matchTurns finds the calls of the turns in a history.
+// matchTurns finds the calls of the given turns in a history.
 func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	m := &matcher{History: history, by: by, known: map[string]int{}, matched: make([]*earlierCall, len(history.entries)), turns: make([]candidateTurn, len(turns))}
 	for i := range turns {
@@ -41,7 +41,7 @@ func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	m.eachMissed(m.byContent)
 	m.eachMissed(m.byIDs)
 	m.eachMissed(m.byContentAnywhere)
-	for _, t := range slices.Backward(m.turns) { // of several attempts at a turn, the last one is used
+	for _, t := range slices.Backward(m.turns) { // if a request was tried several times, the last attempt is used
 		for i := range t.calls {
 			if t.calls[i].isMissed() {
 				m.byPlace(&t.calls[i])
@@ -54,7 +54,7 @@ func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	return m
 }
 
-// eachMissed calls find for each call that has not been found yet.
+// eachMissed calls the function find for each call that has not been found yet.
 func (m *matcher) eachMissed(find func(c *earlierCall)) {
 	for i := range m.turns {
 		for j := range m.turns[i].calls {
@@ -72,8 +72,8 @@ func (m *matcher) setMatch(c *earlierCall, n int, sure bool) {
 	c.turn.sure = c.turn.sure || sure
 }
 
-// byIDAndContent finds a call by its id, or by a form of the id that clients make. If other calls have the
-// same id, the arguments must match, too.
+// byIDAndContent finds a call by its id, or by a form of the id that clients make. If other calls have the same id,
+// the arguments must match as well.
 func (m *matcher) byIDAndContent(c *earlierCall) {
 	m.byID(c, func(n int) bool { return m.isOnly(c, n) || m.sameArgs(c, n) })
 }
@@ -99,8 +99,8 @@ func (m *matcher) isOnly(c *earlierCall, n int) bool {
 	return !c.number && m.known[c.id] == 1 && len(m.withID[m.entries[n].part.ID]) == 1
 }
 
-// likeliest returns the call in list that is most likely c, or -1. All calls in list have the id of c. The
-// function may reports whether a call is possible. Calls at the turn's place are preferred.
+// likeliest returns the call in list that is most likely to be c, or -1 if there is none. All calls in list have the
+// id of c. The function may reports whether a call is possible. Calls at the turn's place are preferred.
 func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (best int) {
 	for _, n := range list[sort.SearchInts(list, c.turn.first):] {
 		if !c.turn.has(n) {
@@ -122,8 +122,8 @@ func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (b
 	return best
 }
 
-// pointsOf grades the evidence that call n in the history is c. The two calls have the same id. 0 points are
-// not enough.
+// pointsOf grades the evidence that call n in the history is c. The two calls have the same id. With 0 points, the
+// evidence is not sufficient.
 func (m *matcher) pointsOf(c *earlierCall, n int) int {
 	h := &m.entries[n]
 	number := c.number || m.common[IDKey(h.part.ID)]
@@ -161,8 +161,8 @@ func (m *matcher) inWindow(t *candidateTurn) (first, end int) {
 	return t.first, min(t.end, len(m.entries))
 }
 
-// sameArgs reports whether call n in the history has the arguments of c. Only arguments with the same hash
-// are compared. As even these comparisons take time, each request has a budget.
+// sameArgs reports whether call n in the history has the arguments of c. Only arguments with the same hash are
+// compared. Even these comparisons take time, so their number per request is limited.
 func (m *matcher) sameArgs(c *earlierCall, n int) bool {
 	if c.call != nil && bytes.Equal(c.call.Args(), m.entries[n].part.Args) {
 		return true
@@ -174,7 +174,7 @@ func (m *matcher) sameArgs(c *earlierCall, n int) bool {
 	return m.looks <= maxCompared+len(m.entries) && m.by.hasSameArgs(c, m.entries[n].part, m.to)
 }
 
-// maxCompared is the budget for comparisons per request, in addition to one comparison for each of its calls.
+// maxCompared is the maximum number of comparisons per request, in addition to one for each call in the history.
 const maxCompared = 256
 
 // byContent finds a call by its tool and its arguments at the place of its turn.
@@ -223,17 +223,17 @@ func (m *matcher) freeWith(c *earlierCall) []int {
 	return m.free[c.argsHash()]
 }
 
-// mayBe reports whether call n in the history may be c: the call is unmatched, it is for the same tool, and
-// its id doesn't rule out c.
+// mayBe reports whether call n in the history may be c: the call is unmatched, its tool is the same, and its id
+// doesn't rule out c.
 func (m *matcher) mayBe(c *earlierCall, n int) bool {
 	p := m.entries[n].part
 	return m.matched[n] == nil && p.Name == c.name && (!c.otherID(p) || !m.keeps && m.known[p.ID] == 0)
 }
 
-// byPlace finds a call whose arguments have changed. The call is at the place of its turn, and there is other
-// evidence of the turn. Without other evidence, the call is found only if clients are known to change such
-// arguments: the arguments are not an object, or {} was sent. In this case, the response must also not be an
-// aborted one: clients retry the request, and another response may be in its place.
+// byPlace finds a call whose arguments have changed. The call must be at the place of its turn, and there must be
+// other evidence of the turn. Other evidence is not needed if clients are known to change such arguments: the
+// arguments are not an object, or {} was sent. Then the response must not have been aborted, because clients retry
+// the request and another response may be in its place.
 func (m *matcher) byPlace(c *earlierCall) {
 	t := c.turn
 	if t.state.unseen {
@@ -280,7 +280,7 @@ func (t *candidateTurn) hasSignature(signature string) bool {
 		slices.ContainsFunc(t.Turn.Calls, func(c *stream.Call) bool { return c.Signature == signature })
 }
 
-// textOf returns the text in a message.
+// textOf returns the text in a message, without the white space around it.
 func textOf(m *protocol.Message) []byte {
 	var text []byte
 	for i := range m.Parts {
@@ -291,7 +291,7 @@ func textOf(m *protocol.Message) []byte {
 	return bytes.TrimSpace(text)
 }
 
-// bySigns searches for other evidence of a turn without a certain match: results of its calls, or its text.
+// bySigns searches for other evidence of a turn that has no certain match: results of its calls, or its text.
 func (m *matcher) bySigns(t *candidateTurn) {
 	if t.sure || t.kin == stranger && !t.namesSurely() {
 		return
@@ -305,13 +305,13 @@ func (m *matcher) bySigns(t *candidateTurn) {
 	t.sure = m.hasText(t)
 }
 
-// namesSurely reports whether a call of the turn has an id that is likely unique.
+// namesSurely reports whether a call of the turn has an id that is probably unique.
 func (t *candidateTurn) namesSurely() bool {
 	return slices.ContainsFunc(t.calls, func(c earlierCall) bool { return !c.number })
 }
 
-// orphanOf returns the first result for a call that is not in the history, or nil. The result has the call's
-// id; or it has no id, is from the same tool, and is at the place of the turn.
+// orphanOf returns the first result that belongs to c but whose call is not in the history, or nil. The result either
+// has the id of c, or has no id and is from the same tool and at the place of the turn.
 func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	if c.id != "" {
 		for l := range m.orphansIn(c.id, c.turn, !c.number || c.turn.Continues) {
@@ -327,8 +327,8 @@ func (m *matcher) orphanOf(c *earlierCall) (first *orphan) {
 	return first
 }
 
-// orphansIn yields the results with an id whose call is not in the history. It yields all of them, or only
-// the results at the place of a turn.
+// orphansIn yields the results with the given id whose call is not in the history: all of them, or only those at the
+// place of a turn.
 func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield func(*orphan) bool) {
 	return func(yield func(*orphan) bool) {
 		list := m.orphans[id]
@@ -347,9 +347,9 @@ func (m *matcher) orphansIn(id string, t *candidateTurn, all bool) func(yield fu
 // minText is the minimum length, in bytes, of a text that identifies a turn.
 const minText = 24
 
-// hasText reports whether the history contains a message of the model with the turn's text. The message must
-// have no matched call. Unless the turn's position is unknown, the message must be at the place of the turn. A short
-// text, or one that several turns have, doesn't identify a turn: hasText then returns false.
+// hasText reports whether the history contains a message of the model with the turn's text. The message must have no
+// matched call. If the turn's position is known, the message must also be at the place of the turn. A text that is
+// short, or that several turns have, doesn't identify a turn, so hasText returns false.
 func (m *matcher) hasText(t *candidateTurn) bool {
 	if !t.long || m.common[textKey(t.text)] {
 		return false

@@ -31,14 +31,14 @@ const (
 // A Candidate is a turn whose calls may be in a request.
 type Candidate struct {
 	Turn      *stream.Turn
-	Summary   *TurnSummary        // set if the content of Turn was dropped or evicted
-	Reload    func() *stream.Turn // reads the turn again if Summary is set; nil if the turn can't be read again
+	Summary   *TurnSummary        // set if the content of the turn was dropped or evicted
+	Reload    func() *stream.Turn // reads the turn again if Summary is set; nil if that is not possible
 	Target    *protocol.Target    // the target for histories in its protocol; nil if there is none
 	Position  Position            // position of its request
 	Continues bool                // the request contains the id of this turn's response
 }
 
-// Ended reports whether the turn is complete. Before that, no request can contain it.
+// Ended reports whether the turn is complete. An incomplete turn can't be in a request.
 func (c *Candidate) Ended() bool {
 	if c.Summary != nil {
 		return c.Summary.ended
@@ -46,7 +46,7 @@ func (c *Candidate) Ended() bool {
 	return c.Turn.Closed()
 }
 
-// An Observation is an earlier call in the form that it has in the history of one request.
+// An Observation describes an earlier call as it appears in the history of one request.
 type Observation struct {
 	Call           *stream.Call // nil if its arguments were dropped or evicted
 	Summary        *CallSummary // summary of the call, if Call is nil
@@ -64,7 +64,7 @@ type Observation struct {
 	vague      bool           // the treatment is known only from hashes
 }
 
-// Ref returns the reference to the call.
+// Ref returns a reference to the call.
 func (o *Observation) Ref() stream.Ref { return o.of.ref }
 
 // Part returns the call as a part of the request's history, or nil if the history doesn't contain it.
@@ -78,7 +78,7 @@ func (o *Observation) argsLen() int {
 	return len(o.Call.Args())
 }
 
-// LastReport returns the latest report about the call before this one.
+// LastReport returns the latest earlier report about the call.
 func (o *Observation) LastReport() LastReport {
 	if o.Summary != nil {
 		return o.Summary.lastReport()
@@ -101,9 +101,9 @@ type Observer struct {
 	judged, before map[stream.Ref]cachedVerdict
 }
 
-// Observe finds the calls of earlier turns in a request's history, and returns an Observation for each call.
-// It returns no Observation for turns that are not in the history at all. Such turns belong to another
-// conversation, or were removed on purpose.
+// Observe finds the calls of earlier turns in a request's history, and returns an Observation for each of them. It
+// returns none for turns that are not in the history at all. Such turns belong to another conversation, or were
+// removed on purpose.
 func (by *Observer) Observe(history *History, turns []Candidate) (all []Observation) {
 	m := matchTurns(by, history, turns)
 	for i := range m.turns {
@@ -151,7 +151,7 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	return o, true
 }
 
-// markKept marks the call as kept unchanged by the provider. The parameter l is its result, or nil.
+// markKept marks the call as kept unchanged by the provider. The parameter l is the call's result, or nil.
 func (o Observation) markKept(l *orphan) Observation {
 	o.Treatment, o.ID, o.KeptByProvider = Intact, o.of.id, true
 	if l != nil {
@@ -160,17 +160,17 @@ func (o Observation) markKept(l *orphan) Observation {
 	return o
 }
 
-// FromLog corrects an observation of a log whose requests contain only new messages. In such a log, calls
-// that are not in the history are not kept by a provider.
+// FromLog corrects an observation from a log whose requests contain only new messages. In such a log, a call that is
+// missing from the history was not kept by the provider.
 func (o *Observation) FromLog() {
 	if o.KeptByProvider {
 		o.Treatment, o.KeptByProvider = AsClientHasIt, false
 	}
 }
 
-// judgeMissing returns the observation of a call that is not in the history. It returns none if calls of the
-// turn may be unseen. If the provider keeps earlier messages, a result proves that the provider keeps the
-// call. Without a result, it is unknown whether the provider keeps the call.
+// judgeMissing returns the observation of a call that is not in the history. It returns none if toolscope may have
+// missed calls of the turn. If the provider keeps earlier messages, a result proves that it also keeps the call.
+// Without a result, that is unknown.
 func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	c, t := o.of, o.of.turn
 	l := m.orphanOf(c)
@@ -193,8 +193,8 @@ func (m *matcher) judgeMissing(o Observation) (Observation, bool) {
 	return o, true
 }
 
-// chosenOther reports whether the client probably used another choice of the turn than that of a call: a
-// choice with a call in the history, or an earlier choice.
+// chosenOther reports whether the client probably used another choice of the turn than the one with call c. Another
+// choice was probably used if one of its calls is in the history, or if it comes before the choice of c.
 func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 	for i := range t.calls {
 		if other := &t.calls[i]; other.choice != c.choice && (other.found >= 0 || c.choice > other.choice) {
@@ -204,8 +204,8 @@ func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 	return false
 }
 
-// markOrphaned adds the loss for a call without a result in a conversation that continues. The parameter l is
-// a result with the call's old id, or nil.
+// markOrphaned adds the loss for a call that has no result although the conversation continues. The parameter l is a
+// result with the call's old id, or nil.
 func (o *Observation) markOrphaned(l *orphan) {
 	if l == nil {
 		o.addLoss(OrphanCall.newLoss("the history has no result for the call, and the conversation continues"))
@@ -215,7 +215,7 @@ func (o *Observation) markOrphaned(l *orphan) {
 	o.lowerOutcome(WasOrphaned)
 }
 
-// lowerOutcome sets the treatment of a call whose arguments did not change.
+// lowerOutcome sets the treatment of a call, if the value of its arguments did not change.
 func (o *Observation) lowerOutcome(f Treatment) {
 	if o.Treatment == Intact || o.Treatment == WasReformatted {
 		o.Treatment = f
@@ -234,7 +234,8 @@ func (m *matcher) goesOn(after int) bool {
 
 func (o *Observation) addLoss(l Loss) { o.Losses = append(o.Losses, l) }
 
-// checkOrder adds a loss for each call of a turn that is not where the model put it.
+// checkOrder adds a loss for each call of a turn that is not where the model put it, relative to the turn's other
+// calls.
 func (m *matcher) checkOrder(seen []Observation) {
 	last := -1
 	for i := range seen {
@@ -255,7 +256,7 @@ func (m *matcher) checkOrder(seen []Observation) {
 	}
 }
 
-// areSeparate reports whether the target sees two messages of the model as separate.
+// areSeparate reports whether the target treats two messages of the model as separate.
 func (m *matcher) areSeparate(a, b int) bool {
 	if a == b {
 		return false
@@ -268,7 +269,7 @@ func (m *matcher) areSeparate(a, b int) bool {
 	return !m.to.Merges
 }
 
-// Finding returns a finding about the worst loss. The result ok is false if no loss has at least the severity Medium.
+// Finding returns a finding about the worst loss. The result ok is false if all losses are below the severity Medium.
 func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	worst := -1
 	for i, l := range o.Losses {
@@ -309,8 +310,8 @@ func (o *Observation) setResult(by *protocol.Part) {
 // ResultPart returns the result as a part of the history, or nil if there is none.
 func (o *Observation) ResultPart() *protocol.Part { return o.resultPart }
 
-// ToolResult returns the tool's result in the history. If the result is a list of tools, as for a tool
-// search, its text is their names, one per line.
+// ToolResult returns the tool's result in the history. If the result is a list of tools, as for a tool search, its
+// text is the names of the tools, one per line.
 func (o *Observation) ToolResult() (r stream.Result) {
 	if o.resultPart == nil {
 		return r
@@ -342,9 +343,8 @@ func PositionOf(history []protocol.Message) (a Position) {
 	return a
 }
 
-// Along yields the positions in a history, with the number of calls before each position. For each call, the
-// position is that of the request whose response contained the call. The last position is the position of the
-// request itself.
+// Along yields the positions in a history, with the number of calls before each position. It yields a position for
+// each call: that of the request whose response contained the call. The last position is that of the request itself.
 func Along(history []protocol.Message) iter.Seq2[int, Position] {
 	return func(yield func(int, Position) bool) {
 		begin, calls, n := openingHash(history), noNames, 0
@@ -369,8 +369,8 @@ func isCall(m *protocol.Message, part int) bool {
 	return m.Role == protocol.Assistant && isClientCall(&m.Parts[part])
 }
 
-// openingHash returns a hash of all texts in the first user message that has text, or 0 if there is none. It
-// includes all texts, because the first text may be a note that agents add to every conversation.
+// openingHash returns a hash of all texts in the first user message that has text, or 0 if there is none. It includes
+// all texts, because the first one may be a note that an agent adds to every conversation.
 func openingHash(history []protocol.Message) uint64 {
 	sum := fnv.New64a()
 	said := false

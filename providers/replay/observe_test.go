@@ -12,7 +12,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// anyOf returns one of a few values, so that equal values occur by chance.
+// anyOf returns one of only a few values, so that equal values occur by chance.
 func anyOf[T any](r *rand.Rand, list ...T) T { return list[r.IntN(len(list))] }
 
 func anyHistory(r *rand.Rand) (history []protocol.Message) {

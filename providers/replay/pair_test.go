@@ -56,7 +56,7 @@ func TestPairing(t *testing.T) {
 	}
 }
 
-// TestDropLeavesOrphan checks that a policy that drops a call leaves the call's result.
+// TestDropLeavesOrphan checks that a policy that drops a call still sends the call's result.
 func TestDropLeavesOrphan(t *testing.T) {
 	from := target(t, "openai-chat")
 	history := append(calls(from, `{"a":`), user(result("call_1", "error")))
@@ -66,8 +66,7 @@ func TestDropLeavesOrphan(t *testing.T) {
 	}
 }
 
-// TestSplit checks that the split of one turn's calls is reported if the provider requires the calls in one
-// message.
+// TestSplit checks that splitting one turn's calls is reported if the provider requires the calls in one message.
 func TestSplit(t *testing.T) {
 	from := target(t, "anthropic")
 	history := append(calls(from, `{"a":1}`, `{"a":2}`), user(result("call_1", "a"), result("call_2", "b")))
@@ -99,7 +98,7 @@ func TestSplitGoesOn(t *testing.T) {
 	}
 }
 
-// TestOtherParts checks that parts other than text and calls are sent back only to their own provider.
+// TestOtherParts checks that parts other than text and calls are sent back only to the provider that they come from.
 func TestOtherParts(t *testing.T) {
 	chat := target(t, "openai-chat")
 	image := protocol.Part{Kind: protocol.OtherPart, Raw: json.Value(`{"type":"image_url","image_url":{"url":"data:,"}}`)}
@@ -112,8 +111,8 @@ func TestOtherParts(t *testing.T) {
 	}
 }
 
-// TestReasoning checks that reasoning is sent back to the provider that signed it, and to other providers as
-// text or not at all.
+// TestReasoning checks that reasoning is sent back unchanged to the provider that signed it. Other providers get it
+// as text or not at all.
 func TestReasoning(t *testing.T) {
 	from := target(t, "anthropic")
 	thought := protocol.Part{Kind: protocol.ReasoningPart, Text: []byte("hm"), Signature: "sig"}

@@ -8,32 +8,32 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// A Policy is a behaviour of clients that send calls back. It is either an observed behaviour, named after
-// its effect, or the rule of one client, named after the client.
+// A Policy is a way of sending calls back. It is either an observed behaviour of several clients, named after its
+// effect, or the rule of one client, named after the client.
 type Policy struct {
 	Name        string
 	Description string // what the client changes, mainly in arguments that are not an object
 	Seen        string // software in which a behaviour was observed
 
 	Client  *client.Client    // client with this policy; nil for a behaviour
-	Known   client.Provenance // evidence for the policy; KnownFor returns more exact evidence
+	Known   client.Provenance // evidence for the policy; KnownFor is more precise
 	targets []string          // protocols that the client uses; nil for all protocols
 	read    []string          // protocols of targets for which the client's code was only read, although the client was run
 	own     bool              // the client accepts only history in the target's own protocol
-	way     clientRule        // rule for the calls that the client sends; if it is nil, the fields text, object and those after them apply
+	way     clientRule        // rule for the calls that the client sends; if it is nil, text, object and the fields below them apply
 	aborted abortRule         // treatment of a call whose response was aborted; only for a client
-	names   idRule            // rule for the ids and names that the client sends with way; nil if it sends them unchanged
+	names   idRule            // rule for the ids and names that the client sends; used only with way; nil if it sends them unchanged
 	shapes  callTemplates     // forms of its calls, if they are not the usual forms
 	idless  []string          // protocols for which the client sends no call ids
 	joins   []string          // protocols for which the client joins the id of a call with the id of its item
 
-	unsigned bool // calls have no field for a signature
+	unsigned bool // the client's calls have no field for a signature
 	asText   bool // the client sends calls and results as text
 
-	text, object    action // treatment of arguments that are not an object, for targets that accept text and for targets that accept only objects
+	text, object    action // treatment of arguments that are not an object: by targets' form, for targets that accept text and for targets that accept only objects
 	key             string // key of the object that wraps the arguments
 	reserialises    bool   // the client parses arguments and sends the output of JavaScript's JSON library
-	again           bool   // the client encodes any text once more
+	again           bool   // the client encodes any text as a JSON string once more
 	refuses         bool   // the client sends nothing that breaks the target's rules
 	reasoningAsText bool   // the client sends reasoning as text if the target doesn't accept reasoning
 	fillsIn         bool   // the client adds missing results, and moves results to their calls
@@ -59,14 +59,14 @@ func (p *Policy) Speaks(to *protocol.Target) bool {
 	return p.targets == nil || slices.Contains(p.targets, to.Protocol)
 }
 
-// Knows reports whether the policy's effect on calls from one protocol is known for a target. The parameter
-// from is nil if that protocol is unknown.
+// Knows reports whether the policy's effect on calls from one protocol is known for a target. The parameter from is
+// nil if the protocol is unknown.
 func (p *Policy) Knows(from, to *protocol.Target) bool {
 	return p.Speaks(to) && (!p.own || from != nil && from.Protocol == to.Protocol)
 }
 
-// KnownFor returns the evidence for the policy, for calls from one protocol that are sent to a target. No
-// client was run with a response from Bedrock.
+// KnownFor returns the evidence for the policy when calls from one protocol are sent to a target. For responses from
+// Bedrock, the evidence is never a run of the client.
 func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
 	switch {
 	case p.Known != client.Ran:
@@ -80,7 +80,7 @@ func (p *Policy) KnownFor(from, to *protocol.Target) client.Provenance {
 }
 
 // VersionFor returns the version of the policy's client. If the policy's effect is known but the client was not run
-// with these protocols, VersionFor adds the evidence. It returns "" for a behaviour.
+// with these protocols, VersionFor adds the kind of evidence. It returns "" for a behaviour.
 func (p *Policy) VersionFor(from, to *protocol.Target) string {
 	if p.Client == nil {
 		return ""
@@ -110,7 +110,7 @@ type action uint8
 
 const (
 	keep    action = iota // send the text unchanged
-	unwrap                // send the object in a string that contains one, otherwise {}
+	unwrap                // send the object in a string that contains one; otherwise, send {}
 	empty                 // send {}
 	wrap                  // put the arguments into an object, as text
 	wrapAny               // put the arguments into an object, as a value if they are JSON
@@ -148,7 +148,7 @@ var behaviours = []Policy{
 	{
 		Name: "drop", text: drop, object: drop,
 		Description: "A call whose arguments don't parse is left out. Its result stays in the history without a call.",
-		Seen:        "charmbracelet/fantasy with Google, gcli2api#406, clients that filter calls that don't decode",
+		Seen:        "charmbracelet/fantasy with Google, gcli2api#406, clients that filter out calls that they can't decode",
 	},
 	{
 		Name: "repair", text: repair, object: repair, reserialises: true, reasoningAsText: true, fillsIn: true,
@@ -218,7 +218,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: `streamText with tools: arguments that don't parse become {}. Values that are not an object stay unchanged for Responses and Gemini, and become {"rawInvalidInput": …} for Anthropic and Bedrock, and {} for Chat. An object in a string becomes an object. A call from Chat or Gemini without an id gets an id. For Bedrock, characters other than letters, digits, _ and - are removed from names.`,
+		Description: `streamText with tools: arguments that don't parse become {}. Values that are not an object stay unchanged for Responses and Gemini. They become {"rawInvalidInput": …} for Anthropic and Bedrock, and {} for Chat. An object in a string becomes an object. A call from Chat or Gemini without an id gets an id. For Bedrock, characters other than letters, digits, _ and - are removed from names.`,
 	},
 	{
 		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
@@ -226,11 +226,11 @@ var clients = []Policy{
 	},
 	{
 		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: "The rules are the same as for ai-sdk, except that Anthropic gets values that are not an object unchanged, and refuses them.",
+		Description: "The rules are the same as for ai-sdk, except that values that are not an object are sent to Anthropic unchanged, and Anthropic refuses them.",
 	},
 	{
 		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
-		Description: "The rules are the same as for ai-sdk-ui, except that Anthropic gets values that are not an object unchanged, and refuses them.",
+		Description: "The rules are the same as for ai-sdk-ui, except that values that are not an object are sent to Anthropic unchanged, and Anthropic refuses them.",
 	},
 	{
 		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, names: mastraNames, shapes: aiSDKShapes,
@@ -238,7 +238,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "langchain-js", Known: client.Ran, targets: []string{chat, responses, messages, gemini, ollama}, way: langChainJSRule, shapes: langChainShapes, names: langChainNames, idless: []string{gemini},
-		Description: "JSON that was cut off is closed. Other text that is not an object is sent as raw text if the call goes back to the OpenAI protocol that it came from. From Anthropic to Anthropic, such text becomes {} or stays unchanged. Otherwise, the call is left out, but its result stays. A broken call next to valid calls is also left out.",
+		Description: "JSON that was cut off is completed. Other text that is not an object is sent as raw text if the call goes back to the OpenAI protocol that it came from. From Anthropic to Anthropic, such text becomes {} or stays unchanged. Otherwise, the call is left out, but its result stays. A broken call next to valid calls is also left out.",
 	},
 	{
 		Name: "llamaindex-ts", Known: client.Ran, targets: []string{chat}, own: true, way: llamaIndexTSRule, names: llamaIndexTSNames,
@@ -262,7 +262,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "pi", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, read: []string{bedrock}, way: piRule, aborted: abortLeavesAll, shapes: callTemplates{gemini: argsFirst}, joins: []string{chat, messages, bedrock}, names: piNames, idless: []string{gemini},
-		Description: "The client repairs strings with raw control characters or wrong escapes. Other arguments that are not an object become {}, but a value from Gemini stays unchanged. For protocols other than their own, ids may be shortened, and characters may be replaced with _. The code for Bedrock was read but not run. Before version 1, the client closed JSON that was cut off.",
+		Description: "The client repairs strings with raw control characters or wrong escapes. Other arguments that are not an object become {}, but a value from Gemini stays unchanged. If a call goes to another protocol, its id may be shortened, and characters in it may be replaced with _. The code for Bedrock was read but not run. Before version 1, the client completed JSON that was cut off.",
 	},
 	{
 		Name: "fantasy", Known: client.Read, targets: []string{chat, responses, messages, gemini}, way: fantasyRule,
@@ -270,7 +270,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "langchain", Known: client.Read, targets: []string{chat}, way: langChainRule, shapes: callTemplates{chat: typeFirst}, unsigned: true,
-		Description: "Python: JSON that was cut off is closed, or shortened until it parses. Other text that is not an object is sent as raw text, after the complete calls.",
+		Description: "Python: JSON that was cut off is completed, or shortened until it parses. Other text that is not an object is sent as raw text, after the complete calls.",
 	},
 	{
 		Name: "smolagents", Known: client.Read, asText: true,
@@ -294,11 +294,11 @@ var clients = []Policy{
 	},
 	{
 		Name: "anthropic-js", Known: client.Ran, own: true, targets: []string{messages}, way: anthropicJSRule,
-		Description: "JSON that was cut off loses its last token and is closed. A value that is not an object stays unchanged. In other cases, the stream throws.",
+		Description: "JSON that was cut off loses its last token and is completed. A value that is not an object stays unchanged. In other cases, the stream throws.",
 	},
 	{
 		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, names: openAIJSNames, shapes: openAIShapes,
-		Description: "The text stays unchanged. The stream of Responses throws if two calls in a response have the same id.",
+		Description: "The text stays unchanged. For Responses, the stream throws if two calls in a response have the same id.",
 	},
 	{
 		Name: "google-genai-js", Known: client.Ran, own: true, targets: []string{gemini}, way: throughJSON, shapes: callTemplates{gemini: argsFirstID},
@@ -306,7 +306,7 @@ var clients = []Policy{
 	},
 }
 
-// policiesNamed sets the client of each policy according to the policy's name.
+// policiesNamed sets the client of each policy: the client with the policy's name.
 func policiesNamed(all []Policy) []Policy {
 	for i := range all {
 		all[i].Client = client.MustFind(all[i].Name)

@@ -31,7 +31,7 @@ func policy(t *testing.T, name string) *replay.Policy {
 	return p
 }
 
-// calls returns a history with one message, which contains calls with the given arguments in the form of
+// calls returns a history with one message of the model. It contains calls with the given arguments in the form of
 // from.
 func calls(from *protocol.Target, args ...string) []protocol.Message {
 	m := protocol.Message{Role: protocol.Assistant}
@@ -51,8 +51,8 @@ func codes(losses []replay.Loss) string {
 	return strings.Join(all, " ")
 }
 
-// TestPolicies checks the outcome of each policy for each kind of arguments. One target accepts text and the
-// other accepts objects.
+// TestPolicies checks the outcome of each policy for each kind of arguments, for a target that accepts text and for a
+// target that accepts objects.
 func TestPolicies(t *testing.T) {
 	for _, test := range []struct {
 		policy, args                 string
@@ -126,8 +126,8 @@ func TestJSONOnly(t *testing.T) {
 	}
 }
 
-// TestStrictRefusal checks that the strict policy refuses with the provider's error if the target needs an
-// object, and with its own words if the target accepts text.
+// TestStrictRefusal checks the error of the strict policy. It is the provider's error if the target needs an object,
+// and toolscope's own words if the target accepts text.
 func TestStrictRefusal(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.SourceOfHistory(calls(from, `[1]`), from)
@@ -140,7 +140,7 @@ func TestStrictRefusal(t *testing.T) {
 	}
 }
 
-// TestNeverTwice checks that decoding the body once returns the text, for a target that accepts text. Only
+// TestNeverTwice checks that, for a target that accepts text, decoding the body once returns the model's text. Only
 // the policy double-encode encodes the text twice.
 func TestNeverTwice(t *testing.T) {
 	from := target(t, "openai-chat")
@@ -163,7 +163,7 @@ func TestNeverTwice(t *testing.T) {
 	}
 }
 
-// TestLossesPointAtBytes checks that a loss in arguments has its range of bytes.
+// TestLossesPointAtBytes checks that a loss in arguments has the right range of bytes.
 func TestLossesPointAtBytes(t *testing.T) {
 	from := target(t, "openai-chat")
 	args := `{"b": 9007199254740993, "a":1.0, "b":2}`
@@ -182,7 +182,7 @@ func TestLossesPointAtBytes(t *testing.T) {
 	}
 }
 
-// TestIDs checks that ids that a target doesn't accept are fitted, and that the results get the same ids.
+// TestIDs checks that ids that a target doesn't accept are adapted, and that the results get the same new ids.
 func TestIDs(t *testing.T) {
 	long := strings.Repeat("x", 41)
 	for _, test := range []struct {
@@ -247,7 +247,7 @@ func TestDigestTellsApart(t *testing.T) {
 	}
 }
 
-// TestNames checks that a name that a target doesn't accept is reported and not changed.
+// TestNames checks that a tool name that a target doesn't accept is reported and not changed.
 func TestNames(t *testing.T) {
 	from := target(t, "openai-chat")
 	for name, ok := range map[string]bool{

@@ -16,10 +16,10 @@ import (
 
 // The rules of clients in other languages follow. They reproduce the clients' source code.
 
-// pythonJSON returns a text after json.loads and json.dumps. The result has no spaces and no escapes that can
-// be avoided, because the libraries that send requests write JSON in this form. The result ok is false if one
-// of the functions raises an error, or if the result can't be sent. Integers stay unchanged, and fractions
-// get the digits of repr.
+// pythonJSON returns a text as json.loads and json.dumps would rewrite it. The result has no spaces and as few
+// escapes as possible, because the libraries that send requests write JSON in this form. Integers stay unchanged, and
+// fractions get the digits of repr. The result ok is false if one of the functions raises an error, or if the result
+// can't be sent.
 func pythonJSON(text string) (out []byte, ok bool) {
 	return dumpPython(text, rewriteRules{python: true})
 }
@@ -36,7 +36,7 @@ func dumpPython(text string, how rewriteRules) (out []byte, ok bool) {
 	return newTree(f.raw, f.tokens).write(nil, 0, how), true
 }
 
-// appendPython appends a number in the form that Python writes.
+// appendPython appends a number as Python writes it.
 func appendPython(dst, lit []byte) []byte {
 	if !bytes.ContainsAny(lit, ".eE") {
 		if string(lit) == "-0" {
@@ -55,8 +55,8 @@ func appendPython(dst, lit []byte) []byte {
 	return append(dst, text...)
 }
 
-// goJSON returns one object after Go's encoding/json has read and written it, with sorted fields and numbers as
-// doubles. The result ok is false if the text is not one object.
+// goJSON returns one object as Go's encoding/json would rewrite it, with sorted fields and numbers as doubles. The
+// result ok is false if the text is not one object.
 func goJSON(text string) (out []byte, ok bool) {
 	var object map[string]any
 	if stdjson.Unmarshal([]byte(text), &object) != nil || object == nil {
@@ -69,7 +69,7 @@ func goJSON(text string) (out []byte, ok bool) {
 	return bytes.TrimSpace(b.Bytes()), err == nil
 }
 
-// isText reports whether a protocol has arguments as text.
+// isText reports whether a protocol sends arguments as text.
 func isText(to string) bool { return to == chat || to == responses || to == "cohere" }
 
 // clientRaises returns a call for which the client sends no request.
@@ -90,11 +90,11 @@ func pydanticAIRule(r receivedCall, to string) clientCall {
 	if out, ok := pythonJSON(r.args); ok {
 		return callWith(out)
 	}
-	return clientRaises("Python can't write its arguments as JSON")
+	return clientRaises("Python can't write the arguments as JSON")
 }
 
-// pythonStrict applies the rule of clients that keep the text. They read it with json.loads only for targets that
-// need objects.
+// pythonStrict applies the rule of clients that keep the text. They read it with json.loads only if the target needs
+// objects.
 func pythonStrict(r receivedCall, to string) clientCall {
 	if isText(to) {
 		return asItCame(r, to)
@@ -123,7 +123,7 @@ func fantasyRule(r receivedCall, to string) clientCall {
 	return callWith([]byte("{}"))
 }
 
-// crushRule applies the rule of Crush. It replaces text that is not JSON with {} before fantasy receives the text.
+// crushRule applies the rule of Crush. Crush replaces text that is not JSON with {} before fantasy receives it.
 func crushRule(r receivedCall, to string) clientCall {
 	if !json.Valid([]byte(r.args)) {
 		r.args = "{}"
@@ -141,7 +141,7 @@ func openAIAgentsRule(r receivedCall, to string) clientCall {
 
 // springAIRule applies the rule of Spring AI.
 func springAIRule(r receivedCall, to string) clientCall {
-	out, ok := pythonJSON(r.args) // Jackson writes an object in the same form: integers stay exact
+	out, ok := pythonJSON(r.args) // Jackson writes an object in the same form as pythonJSON: integers stay exact
 	switch {
 	case strings.TrimSpace(r.args) == "":
 		return callWith([]byte("{}"))
@@ -179,11 +179,11 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 	return clientRaises("Jackson can't read the arguments as an object")
 }
 
-// notStudied is a call for which the client's treatment is unknown.
+// notStudied is the result for a call that the client treats in an unknown way.
 var notStudied = clientCall{unknown: true}
 
-// emptyOnError applies the rule of agents that send {} instead of text that doesn't parse. For JSON values that
-// are not an object, only arrays were observed.
+// emptyOnError applies the rule of agents that send {} instead of text that doesn't parse. Of the JSON values that
+// are not objects, only arrays were observed.
 func emptyOnError(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
@@ -195,7 +195,7 @@ func emptyOnError(r receivedCall, to string) clientCall {
 	return notStudied
 }
 
-// continueCLIRule applies the rule of Continue. It stops at a call from Anthropic without arguments.
+// continueCLIRule applies the rule of Continue, which stops at a call from Anthropic without arguments.
 func continueCLIRule(r receivedCall, to string) clientCall {
 	if r.args == "" && r.from == messages {
 		return clientRaises("the client doesn't continue after a call without arguments")
@@ -205,12 +205,12 @@ func continueCLIRule(r receivedCall, to string) clientCall {
 
 const (
 	maxDigits = 4300 // maximum number of digits in an integer: Python's default limit
-	maxNested = 200  // maximum number of levels; whether Python reads more depends on its version
+	maxNested = 200  // maximum number of nesting levels; whether Python reads more depends on its version
 )
 
-// reprOf appends Python's repr of the value that json.loads reads from a text. If json.loads raises an error,
-// reprOf appends the repr of the text. If inner is set, strings that contain a list or a dict as JSON are
-// parsed, too. If toolscope can't predict Python's result, ok is false.
+// reprOf appends Python's repr of the value that json.loads reads from a text. If json.loads raises an error, reprOf
+// appends the repr of the text. If inner is set, strings that contain a list or a dict as JSON are also parsed. The
+// result ok is false if toolscope can't predict Python's result.
 func reprOf(dst, text []byte, inner bool) (out []byte, ok bool) {
 	return pythonWriter{inner: inner}.writeText(dst, text, false)
 }
@@ -221,8 +221,8 @@ type pythonWriter struct {
 	depth int
 }
 
-// writeText writes the value of a JSON text. If looks is set, only a list or a dict is parsed. The result ok is
-// false if Python may read or write the text differently.
+// writeText writes the value of a JSON text. If looks is set, the text is parsed only if it looks like a list or a
+// dict. The result ok is false if Python may read or write the text differently.
 func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bool) {
 	if looks && !looksNested(text) {
 		return appendRepr(dst, text), true
@@ -244,8 +244,8 @@ func looksNested(text []byte) bool {
 		bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]"))
 }
 
-// writeValue writes the value at token n. The result ok is false if the value is nested too deeply, or if it
-// can't be written.
+// writeValue writes the value at token n. The result ok is false if the value is nested too deeply, or if it contains
+// a number that Python refuses.
 func (p pythonWriter) writeValue(dst []byte, t *tokenTree, n int) (out []byte, ok bool) {
 	if p.depth++; p.depth > maxNested {
 		return dst, false
@@ -310,8 +310,8 @@ func reprNumber(dst, lit []byte) (out []byte, ok bool) {
 	return appendPython(dst, lit), true
 }
 
-// appendRepr appends a string in the form of Python's repr: in single quotes, or in double quotes if it
-// contains single quotes but no double quotes.
+// appendRepr appends a string as Python's repr writes it: in double quotes if it contains single quotes but no double
+// quotes, and otherwise in single quotes.
 func appendRepr(dst, text []byte) []byte {
 	quote := byte('\'')
 	if bytes.IndexByte(text, '\'') >= 0 && bytes.IndexByte(text, '"') < 0 {
@@ -350,8 +350,8 @@ func appendReprRune(dst []byte, r rune, quote byte) []byte {
 	return fmt.Appendf(dst, `\U%08x`, r)
 }
 
-// maxShortened is the maximum number of bytes that are cut off a text to parse it in the same way as
-// LangChain. Each byte needs one attempt.
+// maxShortened is the maximum number of bytes that are cut off a text in order to parse it as LangChain does. Each
+// byte needs one attempt.
 const maxShortened = 1 << 10
 
 // langChainRule applies the rule of LangChain for Python for streamed calls. The client sends the result of its
@@ -371,7 +371,7 @@ func langChainRule(r receivedCall, _ string) clientCall {
 	case !json.IsObject([]byte(text)):
 		return callWith([]byte(r.args))
 	case f.huge.is(), f.half.is(), f.invalid.is():
-		return notStudied // Python writes Infinity for a huge number, and doesn't encode the others
+		return notStudied // Python writes Infinity for a huge number, and can't encode the others
 	}
 	out, _ := dumpPython(text, rewriteRules{python: true, spaced: true})
 	return callWith(out)
@@ -386,7 +386,7 @@ func closedByPython(text string) (closed string, known bool) {
 	case json.Valid([]byte(fixed)) && !open:
 		return fixed, true
 	case strings.Contains(text, "NaN"), strings.Contains(text, "Infinity"):
-		return "", false // Python reads NaN and Infinity
+		return "", false // Python also reads NaN and Infinity
 	case closers == nil:
 		return "", true // a closing bracket doesn't match an open bracket
 	}

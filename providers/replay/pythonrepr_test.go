@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// pythonSays is a program that writes smolagents' text for each argument, as a JSON list of texts.
+// pythonSays is a program that writes the text that smolagents makes of each argument, as a JSON list of texts.
 const pythonSays = `
 import json, sys
 def again(v):
@@ -62,8 +62,8 @@ func TestRepr(t *testing.T) {
 	}
 }
 
-// TestReprUntold checks texts that are not predicted: the result depends on Python's version, or Python reads
-// the text although it is not JSON.
+// TestReprUntold checks texts that toolscope doesn't predict, because the result depends on Python's version, or
+// because Python reads the text although it is not JSON.
 func TestReprUntold(t *testing.T) {
 	for _, text := range []string{`NaN`, `{"a":-Infinity}`, strings.Repeat("9", 4301), strings.Repeat("[", 300) + strings.Repeat("]", 300), `{"a":"[NaN]"}`} {
 		if got, ok := reprOf(nil, []byte(text), true); ok {

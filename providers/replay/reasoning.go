@@ -18,11 +18,11 @@ type ReasoningChange struct {
 	Words         stream.Message
 	Turn          int32
 	Optional      bool // the provider may accept the change
-	OfCall        bool // the change is in the signature of the call with ID
+	OfCall        bool // the change is in the signature of the call with this ID
 }
 
-// WordsFor describes the changes in the reasoning and in the signature for a call: "gone" or "altered", or ""
-// if it is intact or unknown.
+// WordsFor describes the changes to the reasoning and the signature of a call: "gone", "altered", or "" if it is
+// intact or unknown.
 func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) {
 	for _, r := range h.Reasoning {
 		if r.Turn != turn || r.OfCall && r.ID != id {
@@ -48,8 +48,8 @@ const (
 	SignatureKept = "signature-kept"
 )
 
-// OpenStep returns the index of the message at which the current step begins, which is the last user message
-// without results, or -1 if there is none. Reasoning after this message must be sent back.
+// OpenStep returns the index of the message at which the current step begins. This is the last user message without
+// results. It returns -1 if there is none. Reasoning after this message must be sent back.
 func OpenStep(messages []protocol.Message) int {
 	for i := len(messages) - 1; i >= 0; i-- {
 		if m := &messages[i]; m.Role == protocol.User && !hasResult(m) {
@@ -59,13 +59,13 @@ func OpenStep(messages []protocol.Message) int {
 	return -1
 }
 
-// compareReasoning compares the reasoning of a turn in the open step with the history. It doesn't compare a
-// turn whose content is no longer kept.
+// compareReasoning compares the reasoning of a turn in the open step with the history. It skips a turn whose content
+// is no longer kept.
 func (m *matcher) compareReasoning(t *candidateTurn) {
 	if m.KeptByProvider || t.Summary != nil || t.Target == nil || t.Target.Protocol != m.to.Protocol || t.state.unseen || t.state.aborted {
 		return
 	}
-	var calls []int // places of the turn's calls in entries
+	var calls []int // indexes of the turn's calls in entries
 	for i := range t.calls {
 		if n := t.calls[i].found; n >= 0 {
 			calls = append(calls, n)
@@ -127,7 +127,7 @@ type reasoningBlock struct {
 	used            bool
 }
 
-// describeSize describes the size of the block. Of encrypted reasoning, no text is known.
+// describeSize describes the size of the block. The text of encrypted reasoning is unknown.
 func (b *reasoningBlock) describeSize() string {
 	if len(b.text) == 0 && b.signature != "" {
 		return "encrypted"
@@ -135,8 +135,8 @@ func (b *reasoningBlock) describeSize() string {
 	return count.Of(len(b.text), "byte")
 }
 
-// ownReasoning returns the reasoning in a turn that must be sent back to a target: the blocks with a
-// signature or an item. For a target with plain reasoning, all text is one block.
+// ownReasoning returns the reasoning of a turn that must be sent back to a target: the blocks with a signature or an
+// item. If the target uses plain reasoning, all of the reasoning text is one block.
 func ownReasoning(t *stream.Turn, to *protocol.Target) (all []reasoningBlock) {
 	if to.Reasoning != protocol.SignedReasoning {
 		if len(t.Thinking) > 0 {
@@ -168,8 +168,8 @@ type reasoningComparison struct {
 	message   int // index of the first message that sends the turn back
 }
 
-// readSent reads the reasoning in the messages from first to last. It also reads it in messages of the model
-// without calls that come directly before them.
+// readSent reads the reasoning in the messages from first to last. It also reads the model's messages without calls
+// that come directly before first.
 func (c *reasoningComparison) readSent(first, last int) {
 	for first > 0 && c.messages[first-1].Role == protocol.Assistant && !slices.ContainsFunc(c.messages[first-1].Parts, func(p protocol.Part) bool { return isClientCall(&p) }) {
 		first--
@@ -223,8 +223,8 @@ func (c *reasoningComparison) compareBlocks() {
 	}
 }
 
-// useBlock returns the first unused block for which the function is returns true, and marks the block as
-// used. It returns nil if there is none.
+// useBlock returns the first unused block for which the function is returns true, and marks it as used. It returns
+// nil if there is none.
 func (c *reasoningComparison) useBlock(is func(*reasoningBlock) bool) *reasoningBlock {
 	for i := range c.sent {
 		if s := &c.sent[i]; !s.used && is(s) {

@@ -29,7 +29,7 @@ type Outcome uint8
 const (
 	Verbatim     Outcome = iota // every byte is unchanged
 	AssumedEmpty                // empty arguments, or null, became {}
-	Parsed                      // a text became the object in it, byte for byte
+	Parsed                      // a text became the object that it contains, byte for byte
 	Reformatted                 // the same value in another form, or nearly the same: see the losses
 	Unwrapped                   // a string that contained an object became the object
 	Wrapped                     // put unchanged into another value
@@ -59,11 +59,11 @@ type Preview struct {
 	Calls   []Sent
 	Losses  []Loss // losses of the calls and of other parts
 
-	Body    [][]byte // messages or items, each a JSON text; for a conversation, all its messages
-	Results [][]byte // the results of the calls, which must follow Body
+	Body    [][]byte // messages or items, each as JSON text; for a conversation, all its messages
+	Results [][]byte // the results of the calls, which are sent after Body
 
 	Acceptance Acceptance
-	Refused    string // error text of the party that would refuse the request; "" if none is known
+	Refused    string // error message of the party that would refuse the request; "" if none is known
 }
 
 // Sent is one call in a Preview.
@@ -75,11 +75,11 @@ type Sent struct {
 	Args     []byte // the arguments as they would be sent: the text or the object; nil if the call is not sent
 	Outcome  Outcome
 	Refused  string // reason why the call alone would be refused
-	Encoded  string // party that double-encoded the arguments, in words; "" if they are not double-encoded
+	Encoded  string // which party double-encoded the arguments, in words; "" if they are not double-encoded
 }
 
-// Preview returns the content of the source in the form in which a client with this policy would send it to a
-// provider. Preview is a pure function.
+// Preview returns the content of the source as a client with this policy would send it to a provider. Preview is a
+// pure function.
 func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(s.From, to, p)}
 	for _, other := range s.others {
@@ -124,8 +124,8 @@ func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	return c.Preview
 }
 
-// clientFails reports whether the client fails at a call and therefore sends no request. If so, it sets the
-// outcome of the preview.
+// clientFails reports whether the client fails at a call and therefore sends no request. If it does, clientFails also
+// sets the outcome of the preview.
 func (c *previewBuilder) clientFails() bool {
 	for i := range c.Calls {
 		if call := &c.Calls[i]; c.Policy.way != nil && call.Outcome == Throws {
@@ -136,7 +136,7 @@ func (c *previewBuilder) clientFails() bool {
 	return false
 }
 
-// previewBuilder makes a Preview.
+// previewBuilder builds a Preview.
 type previewBuilder struct {
 	Preview
 	src    *Source
@@ -166,7 +166,7 @@ func (c *previewBuilder) addLoss(l Loss) {
 	c.Losses = append(c.Losses, l)
 }
 
-// fitMessages fits each message to the target separately. Calls and results are paired later.
+// fitMessages adapts each message to the target separately. Calls and results are paired later.
 func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 	number, loop := 0, activeLoop(c.src.Messages)
 	for n, m := range c.src.Messages {
@@ -198,7 +198,7 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 			c.sanitise(&p)
 			p.Aborted = p.Aborted || aborted && p.Kind == protocol.CallPart
 			if aborted && p.Kind != protocol.CallPart || p.Kind == protocol.ResultPart && c.leftOut[keyOf(&p)] {
-				continue // the client leaves it out with the response or its call
+				continue // the client leaves the part out, together with the response or its call
 			}
 			var keep bool
 			switch p.Kind {
@@ -213,7 +213,7 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 				keep = c.makeText(&p)
 			case protocol.OtherPart:
 				if keep = c.same; !keep {
-					c.addLoss(PartDropped.newLoss("a part that is neither text nor a call has no translation"))
+					c.addLoss(PartDropped.newLoss("the target has no equivalent for a part that is neither text nor a call"))
 				}
 			}
 			if keep {
@@ -235,8 +235,8 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 	return out
 }
 
-// activeLoop returns the number of the last message in which the user writes text, or 0. Gemini CLI puts a
-// sentinel only on calls after this message.
+// activeLoop returns the index of the last message in which the user wrote text, or 0. Gemini CLI puts a sentinel
+// only on calls after this message.
 func activeLoop(messages []protocol.Message) int {
 	for n, m := range slices.Backward(messages) {
 		if m.Role == protocol.User && slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.TextPart && len(p.Text) > 0 }) {
@@ -246,7 +246,7 @@ func activeLoop(messages []protocol.Message) int {
 	return 0
 }
 
-// makeText fits a text. It returns false to leave the text out.
+// makeText adapts a text to the target. It returns false if the text is left out.
 func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	if p.Signature != "" && !c.same {
 		c.addLoss(SignatureDropped.newLoss("the signature of a text is valid only for its own provider"))
@@ -255,9 +255,9 @@ func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	return len(p.Text) > 0 || p.Raw != nil
 }
 
-// makeReasoning fits reasoning. It returns false to leave the reasoning out. The provider of the reasoning
-// receives it with its signature. Other providers receive it without its signature, as reasoning or as text,
-// or not at all.
+// makeReasoning adapts reasoning to the target. It returns false if the reasoning is left out. The provider of the
+// reasoning receives it with its signature. Other providers receive it without the signature, as reasoning or as
+// text, or not at all.
 func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	rule := c.To.Reasoning
 	switch {
@@ -288,7 +288,7 @@ func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	return true
 }
 
-// makeResult fits a result. It returns false to leave the result out.
+// makeResult adapts a result to the target. It returns false if the result is left out.
 func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 	switch {
 	case role == protocol.System:
@@ -297,7 +297,7 @@ func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 	case p.RunByProvider:
 		keep := c.same && !c.Policy.asText
 		if !keep {
-			c.addLoss(ServerToolDropped.newLoss("the result of a tool that the provider ran has no equivalent"))
+			c.addLoss(ServerToolDropped.newLoss("the target has no equivalent for the result of a tool that the provider ran"))
 		}
 		return keep
 	}
@@ -344,8 +344,8 @@ const (
 // String returns the name of the scope.
 func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
 
-// SourceOfHistoryAndTurn returns the source for a history and the turn that followed it. The history has the
-// form of before, and the turn has the form of from.
+// SourceOfHistoryAndTurn returns the source for a history and the turn that followed it. The target before determines
+// the form of the history, and from that of the turn.
 func SourceOfHistoryAndTurn(history []protocol.Message, before *protocol.Target, t *stream.Turn, from *protocol.Target) *Source {
 	return SourceOfHistory(append(slices.Clip(history), Message(t, from)), before)
 }
@@ -374,7 +374,7 @@ type Verdict uint8
 
 // Verdicts.
 const (
-	Unproven Verdict = iota // not covered by a rule, and not observed
+	Unproven Verdict = iota // not covered by a rule and not observed
 	Accepted
 	Refused
 
@@ -410,7 +410,7 @@ type Evidence struct {
 	Words   string // the verdict in words: the provider's error, if it refused the request
 }
 
-// WithEvidence returns the source, with captured requests that contained its calls.
+// WithEvidence returns a copy of the source that includes captured requests with its calls.
 func (s *Source) WithEvidence(by []Evidence) *Source {
 	out := *s
 	out.evidence = by
@@ -424,9 +424,9 @@ func (w *Evidence) covers(p *Preview) bool {
 	})
 }
 
-// acceptance returns whether the target accepts the request. The provider's verdict on an earlier request with
-// the same calls counts more than the rules, and sets Refused. The absence of refusals proves nothing: the
-// rules must cover all content that is sent.
+// acceptance returns whether the target accepts the request. If the provider has already received a request with the
+// same calls, its verdict replaces the verdict of the rules. A lack of refusals proves nothing: the rules must cover
+// all content that is sent.
 func (c *previewBuilder) acceptance() Acceptance {
 	switch {
 	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:
@@ -449,8 +449,8 @@ func (c *previewBuilder) acceptance() Acceptance {
 	return Acceptance{Accepted, Rule}
 }
 
-// checkArgs checks the arguments that would be sent against the target's rules. Every provider accepts one
-// object. Few providers document their treatment of other text.
+// checkArgs checks the arguments that would be sent against the target's rules. Every provider accepts one object.
+// Few providers document how they treat other text.
 func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	switch {
 	case f.freeform && sent.Form == protocol.TextForm, isOneObject(sent.Args, f):

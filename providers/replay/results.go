@@ -19,9 +19,9 @@ type resultPairer struct {
 	c          *previewBuilder
 	messages   []protocol.Message
 	waiting    map[callKey][]place      // unpaired results, in order
-	taken      map[place]bool           // results that are paired without being moved
+	taken      map[place]bool           // results that are paired and stay in their place
 	made       map[int][]*protocol.Part // results to insert after a message with calls, by index of the message
-	moved      map[place]bool           // results in made that are moved from another place
+	moved      map[place]bool           // the results in made that come from another place
 	unanswered []unanswered             // calls without a result in the required place
 	numbers    map[*protocol.Part]int   // numbers of the calls in the source
 }
@@ -43,8 +43,8 @@ type unanswered struct {
 	message int
 }
 
-// pairResults checks a rule of most providers: each call is followed by its result, and each result follows
-// its call. A policy that adds missing results repairs the history.
+// pairResults checks a rule of most providers: each call is followed by its result, and each result follows its call.
+// If the policy adds missing results, pairResults repairs the history.
 func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Message {
 	if c.src.split {
 		c.addSplitLoss()
@@ -64,7 +64,7 @@ func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Mes
 // isResult reports whether a part is the result of a call that the client runs.
 func isResult(p *protocol.Part) bool { return p.Kind == protocol.ResultPart && !p.RunByProvider }
 
-// collectResults finds all results in user messages. It also finds the numbers of the calls.
+// collectResults finds all results in user messages, and the numbers of all calls.
 func (p *resultPairer) collectResults() {
 	calls := 0
 	for i, m := range p.messages {
@@ -81,8 +81,8 @@ func (p *resultPairer) collectResults() {
 	}
 }
 
-// match pairs each call with the first matching result directly after the call's message. Calls at the end of
-// a history don't need results yet.
+// match pairs each call with the first result with the same key directly after the call's message. Calls at the end
+// of a history don't need results yet.
 func (p *resultPairer) match() {
 	late := map[callKey][]place{} // results without a call directly before them
 	for i, m := range p.messages {
@@ -111,7 +111,7 @@ func (p *resultPairer) match() {
 	}
 }
 
-// fillMissing inserts a missing result, or adds the loss and the refusal for it.
+// fillMissing inserts a missing result, or records the loss and the refusal that its absence causes.
 func (p *resultPairer) fillMissing(l unanswered) {
 	c, call := p.c, l.call
 	c.call = p.numbers[call]
@@ -138,8 +138,8 @@ func (p *resultPairer) fillMissing(l unanswered) {
 	})
 }
 
-// writeMessages returns the messages, with made-up and moved results inserted after their calls. Results
-// without a call stay, and each adds a loss.
+// writeMessages returns the messages, with made-up and moved results inserted after their calls. Results without a
+// call stay, and a loss is added for each.
 func (p *resultPairer) writeMessages() (out []protocol.Message) {
 	var made []protocol.Part // results for the next user message
 	for i, m := range p.messages {
@@ -166,7 +166,7 @@ func (p *resultPairer) writeMessages() (out []protocol.Message) {
 	return out
 }
 
-// addOrphanLosses adds a loss for each result in message i without a call before it.
+// addOrphanLosses adds a loss for each result in message i that has no call before it.
 func (p *resultPairer) addOrphanLosses(i int) {
 	for k := range p.messages[i].Parts {
 		r, at := &p.messages[i].Parts[k], place{i, k}
@@ -178,7 +178,7 @@ func (p *resultPairer) addOrphanLosses(i int) {
 	}
 }
 
-// quoteTitle returns the id of a call or a result. If there is none, it returns the name of the tool.
+// quoteTitle returns the id of a call or a result in quotes. If there is none, it returns the name of the tool.
 func quoteTitle(p *protocol.Part) string {
 	if p.ID != "" {
 		return quoteShort(p.ID)
@@ -202,11 +202,11 @@ func (c *previewBuilder) addSplitLoss() {
 	}
 }
 
-// The rule of smolagents follows. Its history contains no calls, only text about calls.
+// The rule of smolagents follows. Its history contains no calls, only text that describes them.
 // https://github.com/huggingface/smolagents, memory.py and agents.py.
 
-// callAsText prepares a call for the text of its message. The call stays in the message until all calls of
-// the message are prepared. callAsText returns false to leave the call out.
+// callAsText prepares a call to become text. The call stays in its message until all calls of the message are
+// prepared. callAsText returns false if the call is left out.
 func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) bool {
 	text := f.raw
 	if f.invalid.is() {
@@ -219,7 +219,7 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	}
 	args, ok := reprOf(nil, text, true)
 	if !ok || slices.Contains(c.textIDs, p.ID) { // a later call with the same id replaces the earlier one
-		return c.markUnknown(sent, ArgsUnknown.newLoss("the handling of these arguments, or of two calls with the same id, is unknown for %s", stream.Own(c.Policy.Client.Title)))
+		return c.markUnknown(sent, ArgsUnknown.newLoss("it is unknown how %s treats these arguments, or two calls with the same id", stream.Own(c.Policy.Client.Title)))
 	}
 	if p.Signature != "" {
 		c.addLoss(SignatureDropped.newLoss("%s has no field for the call's signature", stream.Own(c.Policy.Client.Title)))
@@ -245,8 +245,8 @@ func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
 	return true
 }
 
-// asText replaces all calls and results with text. A message with calls or results is joined with the message
-// before it if both have the same role.
+// asText replaces all calls and results with text. A message with calls or results is merged with the message before
+// it if both have the same role.
 func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Message) {
 	for _, m := range messages {
 		tells := slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart || p.Kind == protocol.ResultPart })
@@ -262,8 +262,8 @@ func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Mes
 	return out
 }
 
-// replaceByText replaces the calls in a message with one text, which follows the model's text. It replaces
-// the results with another text. Both texts are in the order of the ids.
+// replaceByText replaces the calls in a message with one text, which follows the model's text. It replaces the
+// results with another text. In both texts, the entries are sorted by id.
 func (c *previewBuilder) replaceByText(m *protocol.Message) {
 	calls, rest := splitByKind(m.Parts, protocol.CallPart)
 	results, rest := splitByKind(rest, protocol.ResultPart)
@@ -280,7 +280,7 @@ func (c *previewBuilder) replaceByText(m *protocol.Message) {
 	m.Parts = rest
 }
 
-// splitByKind returns the parts of one kind, and all other parts.
+// splitByKind separates the parts of one kind from all other parts.
 func splitByKind(all []protocol.Part, kind protocol.PartKind) (these, others []protocol.Part) {
 	for _, p := range all {
 		if p.Kind == kind {
@@ -318,7 +318,7 @@ func (c *previewBuilder) formatCalls(said, calls []protocol.Part) (text []byte) 
 	return append(text, ']')
 }
 
-// formatResults returns the text for the results of a step.
+// formatResults returns the text for the results of one step.
 func formatResults(results []protocol.Part) []byte {
 	slices.SortStableFunc(results, byID)
 	var texts [][]byte

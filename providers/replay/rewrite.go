@@ -15,7 +15,7 @@ import (
 // rewriteRules are the rules for rewriting a JSON text.
 type rewriteRules struct {
 	doubles    bool // numbers are doubles
-	spell      bool // numbers have their shortest form, even if only the spelling changes
+	spell      bool // numbers are written in their shortest form, even if only the spelling changes
 	sanitize   bool // invalid Unicode becomes U+FFFD
 	sort       bool // fields are sorted by key
 	python     bool // numbers are written as in Python, strings with as few escapes as possible
@@ -63,8 +63,8 @@ type member struct {
 	value int
 }
 
-// membersOf returns the fields of the object that opens at token n. For a duplicate key, the last value is in
-// the place of the first one.
+// membersOf returns the fields of the object that opens at token n. If a key occurs twice, its last value takes the
+// place of the first one.
 func (t *tokenTree) membersOf(n int) (all []member) {
 	at := map[string]int{}
 	for i := n + 1; t.tokens[i].Kind != json.ObjectClose; {
@@ -84,7 +84,7 @@ func (t *tokenTree) membersOf(n int) (all []member) {
 	return all
 }
 
-// write appends the value at token n.
+// write appends the value at token n, rewritten by the rules.
 func (t *tokenTree) write(dst []byte, n int, how rewriteRules) []byte {
 	switch t.tokens[n].Kind {
 	case json.ObjectOpen:
@@ -126,7 +126,7 @@ func (t *tokenTree) write(dst []byte, n int, how rewriteRules) []byte {
 	return append(dst, t.literalAt(n)...)
 }
 
-// separator returns a comma or a colon, with a space if the rules require one.
+// separator returns a comma or a colon, followed by a space if the rules require one.
 func (how rewriteRules) separator(c string) string {
 	if how.spaced {
 		return c + " "
@@ -185,7 +185,7 @@ func originalOffset(text []byte, n int) (offset int) {
 	return offset
 }
 
-// numberLoss is the change to a number that becomes a double.
+// numberLoss says how a number changes when it becomes a double.
 type numberLoss uint8
 
 const (
@@ -196,8 +196,8 @@ const (
 	beyond                     // too large for a double
 )
 
-// asDouble returns a JSON number after conversion to a double. The number has the form that JavaScript and
-// most JSON libraries write: the fewest digits that result in the same double.
+// asDouble returns a JSON number after conversion to a double, as JavaScript and most JSON libraries write it: with
+// the fewest digits that result in the same double.
 func asDouble(lit []byte) (text []byte, how numberLoss) {
 	if plainInteger(lit) {
 		return lit, spelledSame
@@ -218,7 +218,7 @@ func asDouble(lit []byte) (text []byte, how numberLoss) {
 	return text, roundedFraction
 }
 
-// plainInteger reports whether lit is a small integer. Conversion to a double doesn't change such an integer.
+// plainInteger reports whether lit is an integer that is small enough to stay unchanged as a double.
 func plainInteger(lit []byte) bool {
 	if len(lit) > 15 || string(lit) == "-0" {
 		return false
@@ -231,9 +231,9 @@ func plainInteger(lit []byte) bool {
 	return true
 }
 
-// repairJSON repairs arguments that are not an object in the same way as a lenient parser such as
-// partial-json. It keeps the text before the first wrong byte, drops a field without a value, and closes open
-// strings and brackets. The result ok is false if no object with fields remains.
+// repairJSON repairs arguments that are not an object, as a lenient parser such as partial-json does. It keeps the
+// text before the first wrong byte, drops a field without a value, and closes open strings and brackets. The result
+// ok is false if no object with fields remains.
 func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	tokens := f.tokens
 	if n := tokens.Len(); n > 0 && tokens.At(n-1).Kind == json.Junk {
@@ -250,9 +250,8 @@ func repairJSON(f *argsFacts) (object []byte, ok bool) {
 	return b.closeText()
 }
 
-// RepairPrefix repairs the beginning of an object in the same way as a lenient parser; see repairJSON. It
-// returns a complete object unchanged. It also returns a text unchanged if the parser reads no object from
-// it.
+// RepairPrefix repairs the beginning of an object as a lenient parser does; see repairJSON. It returns the text
+// unchanged if it is a complete object, or if the parser reads no object from it.
 func RepairPrefix(text []byte) []byte {
 	f := factsOf(text, false)
 	if f.syntax == json.SyntaxObject {
@@ -264,7 +263,7 @@ func RepairPrefix(text []byte) []byte {
 	return text
 }
 
-// prefixCloser closes the beginning of a JSON text.
+// prefixCloser completes the beginning of a JSON text.
 type prefixCloser struct {
 	out     []byte
 	closers []byte
@@ -272,7 +271,7 @@ type prefixCloser struct {
 	began   bool // the object has begun
 }
 
-// add adds a token. It returns false at the end of the text.
+// add adds a token. It returns false when no more tokens are needed.
 func (b *prefixCloser) add(kind json.TokenKind, lit []byte, last bool) bool {
 	switch kind {
 	case json.Space:
@@ -320,7 +319,7 @@ func (b *prefixCloser) add(kind json.TokenKind, lit []byte, last bool) bool {
 	return !last
 }
 
-// closeText returns the closed text. The result ok is false if the text is not an object with fields.
+// closeText returns the completed text. The result ok is false if the text is not an object with fields.
 func (b *prefixCloser) closeText() (object []byte, ok bool) {
 	if !b.began {
 		return nil, false
@@ -348,7 +347,7 @@ func closedString(lit []byte) []byte {
 	return json.AppendQuoted(nil, text)
 }
 
-// literalOf completes a literal that is cut off.
+// literalOf completes a literal that may be cut off.
 func literalOf(lit []byte) string {
 	for _, word := range []string{"true", "false", "null"} {
 		if strings.HasPrefix(word, string(lit)) {

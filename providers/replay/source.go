@@ -11,12 +11,12 @@ import (
 // previewed in any goroutine.
 type Source struct {
 	Messages []protocol.Message
-	From     *protocol.Target // target of the source's own protocol; nil if unknown
+	From     *protocol.Target // target for the source's own protocol; nil if unknown
 
 	facts    []*argsFacts // facts about each call, in order
 	results  bool         // the last message contains pending results, which a Preview keeps separate
 	split    bool         // calls of the same turn were put into several messages
-	behind   []bool       // for each call of a split source: it is not signed, but a call before it in its message is
+	behind   []bool       // for each call of a split source: it has no signature, but an earlier call in its message has one
 	others   []UnsentCall // calls in the conversation that are not sent
 	evidence []Evidence
 	earlier  int // number of earlier calls of the turn that are not sent
@@ -38,11 +38,11 @@ func SourceOfHistory(messages []protocol.Message, from *protocol.Target) *Source
 // isFreeform reports whether the arguments of a call in a history are free text by definition.
 func isFreeform(p *protocol.Part) bool { return p.ToolKind == "custom" && p.Form == protocol.TextForm }
 
-// Pending is the text for results that don't exist yet.
+// Pending is the placeholder text for results that don't exist yet.
 const Pending = "(the tool's result)"
 
-// SourceOfCalls returns the source for the given calls of a turn, or for all its calls if none is given. The
-// results are pending. The source contains the arguments received so far.
+// SourceOfCalls returns the source for the given calls of a turn, or for all its calls if none is given. The results
+// are pending. The source contains the arguments that were received so far.
 func SourceOfCalls(t *stream.Turn, from *protocol.Target, calls ...*stream.Call) *Source {
 	if len(calls) == 0 {
 		calls = t.Calls
@@ -150,7 +150,7 @@ func (s *Source) Split() *Source {
 	return out
 }
 
-// resultsEnd returns the end of the messages that may contain the results for message i. These are the user
+// resultsEnd returns the end of the messages that may contain the results for message i: the index after the user
 // messages that follow it.
 func resultsEnd(messages []protocol.Message, i int) (end int) {
 	for end = i + 1; end < len(messages) && messages[end].Role == protocol.User; end++ {
@@ -171,7 +171,7 @@ func countCalls(m protocol.Message) (n int) {
 // isClientCall reports whether a part is a call that the client runs.
 func isClientCall(p *protocol.Part) bool { return p.Kind == protocol.CallPart && !p.RunByProvider }
 
-// behindSigned returns, for each call in a message, whether it relies on the signature of an earlier call.
+// behindSigned returns, for each call in a message, whether it has no signature but an earlier call has one.
 func behindSigned(m protocol.Message) (behind []bool) {
 	signed := false
 	for _, p := range m.Parts {
@@ -238,7 +238,7 @@ type UnsentCall struct {
 	who      string // "call 2", "a call before this turn"
 }
 
-// Names returns the client's calls in a history, except calls without an id.
+// Names returns the calls in a history that the client runs, except calls without an id.
 func Names(history []protocol.Message) (all []UnsentCall) {
 	for _, m := range history {
 		for i := range m.Parts {
@@ -250,9 +250,9 @@ func Names(history []protocol.Message) (all []UnsentCall) {
 	return all
 }
 
-// InHistory returns the source for a turn, or for one of its calls if c is not nil. It includes the other
-// calls in the conversation: the calls before the turn, and the turn's other calls. These are not sent, but
-// their ids are taken. A call that is not the first call of its turn needs no signature.
+// InHistory returns the source for a turn, or for one of its calls if c is not nil, together with the conversation's
+// other calls: those before the turn, and the turn's own. These calls are not sent, but their ids are taken. A call
+// that is not the first of its turn needs no signature.
 func (s *Source) InHistory(before []UnsentCall, t *stream.Turn, c *stream.Call) *Source {
 	out := *s
 	out.others = before[:len(before):len(before)]

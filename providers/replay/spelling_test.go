@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// TestSpellings checks that an id is sent back unchanged, joined with its item's id, or either of these as a
-// digest or as its first characters. A caller may stop at any of these forms.
+// TestSpellings checks that idSpellings yields each form of an id: unchanged, joined with its item's id, and both of
+// these as a digest or as their first characters. A caller may stop at any form.
 func TestSpellings(t *testing.T) {
 	rule := protocol.IDRule{Min: 9, Max: 9, Class: "a-zA-Z0-9"}
 	both := "toolu_ABC|fc_1"
@@ -26,7 +26,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestIsCounter checks ids as providers and gateways make them.
+// TestIsCounter checks ids like those that providers and gateways make.
 func TestIsCounter(t *testing.T) {
 	for id, want := range map[string]bool{
 		"": true, "0": true, "call_1": true, "call_12345": true, "call12": true, "get_weather": true, "get_weather:0": true, "functions.get_weather:0": true,

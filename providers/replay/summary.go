@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TurnSummary is the data about a turn that is kept after its content is evicted or dropped. It is sufficient
-// to find the turn's calls in a history, and to check whether they are intact.
+// TurnSummary contains the data about a turn that is kept after its content is evicted or dropped. The data is
+// sufficient to find the turn's calls in a history, and to check whether they are intact.
 type TurnSummary struct {
 	calls      []CallSummary
 	text       uint64
@@ -22,7 +22,7 @@ type TurnSummary struct {
 	ended      bool
 }
 
-// A CallSummary is the data about a call that is kept.
+// A CallSummary contains the data about a call that is kept with its turn's summary.
 type CallSummary struct {
 	callIdentity
 	report *LastReport         // nil if there was no report
@@ -30,7 +30,7 @@ type CallSummary struct {
 	size   int                 // size of the arguments in bytes
 	exact  uint64              // hash of the arguments
 	value  valueHash           // hash of the arguments' value, for finding them in a history
-	same   valueHash           // hash of the arguments, in the sense of json.Same
+	same   valueHash           // hash of the arguments; equal for texts that json.Same considers equal
 	object bool                // the arguments are an object
 	last   *cachedVerdict      // the latest verdict about the arguments, if it is cached
 }
@@ -58,7 +58,7 @@ func lastReportOf(c *stream.Call) (t LastReport) {
 	return t
 }
 
-// callIdentity is the values that identify a call.
+// callIdentity contains the values that identify a call.
 type callIdentity struct {
 	ref            stream.Ref
 	id, name, item string
@@ -81,7 +81,7 @@ func calledOf(c *stream.Call) callIdentity {
 	}
 }
 
-// Summarise returns the summary of a turn. The turn must still have its content.
+// Summarise returns the summary of a turn. The content of the turn must still be available.
 func (by *Observer) Summarise(t *stream.Turn) *TurnSummary {
 	r := &TurnSummary{state: stateOf(t), ended: t.Closed()}
 	r.text, r.long = hashText(t.Text)
@@ -135,7 +135,7 @@ func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 	return "", "", false
 }
 
-// isIntact reports whether the sent arguments are the same bytes, or both are empty.
+// isIntact reports whether the sent arguments are the same bytes, or whether both are empty.
 func (t *CallSummary) isIntact(sent *protocol.Part, to *protocol.Target) bool {
 	if sent.Form == protocol.TextForm && to.Form != protocol.TextForm {
 		return false // a string instead of an object: the same bytes are another value
@@ -148,8 +148,8 @@ func (t *CallSummary) isOf(args []byte) bool {
 	return len(args) == t.size && maphash.Bytes(seed, args) == t.exact
 }
 
-// judgeArgs uses hashes to judge arguments that are not intact: they have the same value or another value. If
-// the hashes don't contradict an earlier report about the full arguments, that report stays.
+// judgeArgs uses hashes to judge arguments that are not intact: they have either the same value or another one. An
+// earlier report that was based on the full arguments stays valid if the hashes don't contradict it.
 func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVerdict {
 	if slices.Contains(hashesIn(sent, to), t.value) {
 		return argsVerdict{treatment: t.reportedOr(WasReformatted, WasEncoded, WasWrapped), vague: true}
@@ -164,8 +164,8 @@ func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVe
 	return argsVerdict{treatment: fate, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write"), vague: true}
 }
 
-// reportedOr returns the last reported treatment if it is one of others, and fate otherwise. Hashes can't
-// distinguish others from fate.
+// reportedOr returns the last reported treatment if it is one of others, and fate otherwise. Hashes can't tell these
+// treatments apart.
 func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment {
 	if slices.Contains(others, t.lastReport().Treatment) {
 		return t.lastReport().Treatment
@@ -180,14 +180,13 @@ func hashText(text []byte) (sum uint64, long bool) {
 	return maphash.Bytes(seed, text), len(text) >= minText
 }
 
-// A MatchKey is a hash of a value that a turn and a history can share: an id, a position, a text, or the
-// content of a call. matchTurns uses only these values. So a turn that shares no key with a history can be
-// omitted from its input, because the turn would get no observation. A MatchKey is valid only within one run
-// of the program.
+// A MatchKey is a hash of a value that a turn and a history can share: an id, a position, a text, or the content of a
+// call. matchTurns uses only these values, so a turn that shares no key with a history would get no observation. Such
+// a turn can be left out of its input. A MatchKey is valid only within one run of the program.
 type MatchKey uint64
 
-// A KeyKind is a kind of match keys. Most kinds are needed only for some histories. An index of turns can add
-// such a kind when the first history needs it.
+// A KeyKind is a kind of match keys. Most kinds are needed only for some histories. An index of turns can add such a
+// kind when a history needs it for the first time.
 type KeyKind struct {
 	kind keyKindID
 	ids  protocol.IDRule // for kind fitted
@@ -197,7 +196,7 @@ type keyKindID uint8
 
 const (
 	plain   keyKindID = iota // ids, items, positions and texts
-	fitted                   // ids fitted to a target that doesn't take the originals
+	fitted                   // ids adapted to a target that doesn't accept the originals
 	content                  // tools and arguments, in conversations with the same beginning
 	alone                    // tools and arguments, if the beginning is unknown
 )
@@ -205,13 +204,13 @@ const (
 // PlainKeys is the kind of keys that every history needs.
 var PlainKeys = KeyKind{kind: plain}
 
-// IDKey returns the key of a call's id.
+// IDKey returns the match key for a call's id.
 func IDKey(id string) MatchKey { return keyFor('i', 0, id) }
 
-// SentIDKey returns the key of an id with which a request contained a call.
+// SentIDKey returns the match key for the id that a call had in a request.
 func SentIDKey(id string) MatchKey { return keyFor('s', 0, id) }
 
-// ResponseKey returns the key of a response's id.
+// ResponseKey returns the match key for a response's id.
 func ResponseKey(id string) MatchKey { return keyFor('a', 0, id) }
 
 func itemKey(id string) MatchKey   { return keyFor('o', 0, id) }
@@ -225,7 +224,7 @@ func contentKey(begin uint64, tool string, v valueHash) MatchKey {
 	return keyFor('c', uint64(valueHash(begin).combine(v)), tool)
 }
 
-// anyBegin matches the beginning of every conversation.
+// anyBegin stands for the beginning of every conversation.
 const anyBegin = 1
 
 func keyFor(kind valueHash, n uint64, text string) MatchKey {
@@ -281,8 +280,8 @@ func (c *Candidate) keysOf(e *earlierCall, s KeyKind) iter.Seq[MatchKey] {
 	}
 }
 
-// A key that too many turns have proves nothing. Only the latest turns with the key are candidates, and
-// another key must identify them. Otherwise, the match would change with every new turn.
+// A key that too many turns have proves nothing. Only the latest turns with such a key are candidates, and another
+// key must identify them. Otherwise, the match would change with every new turn.
 const (
 	maxTurns        = 64 // maximum number of turns with the same key
 	maxTurnsAtPlace = 16 // maximum number of turns at the same position: attempts, and parallel conversations
@@ -293,7 +292,7 @@ const (
 type TurnIndex interface {
 	// IndexBy adds a kind of keys to the index.
 	IndexBy(KeyKind)
-	// Find looks up the latest turns with a key, up to most turns, and returns their number.
+	// Find looks up the latest turns with a key, at most most of them, and returns their number.
 	Find(c MatchKey, most int) int
 }
 
@@ -308,8 +307,8 @@ func (h *History) noteCommon(in TurnIndex, c MatchKey, most int) (found int) {
 	return found
 }
 
-// Find looks up the turns that share a key with the history. It doesn't look up the content of calls that are
-// identified by their ids.
+// Find looks up the turns that share a key with the history. If an id identifies a call, Find doesn't look up the
+// call's content.
 func (h *History) Find(in TurnIndex) {
 	in.IndexBy(PlainKeys)
 	in.IndexBy(KeyKind{fitted, h.to.IDs})
@@ -346,8 +345,8 @@ func (h *History) searchID(id, tool string, in TurnIndex) bool {
 	return h.noteCommon(in, IDKey(id), maxTurns) == 1
 }
 
-// searchContents looks up the contents of the calls in the history, except calls in told, which are
-// identified by their ids.
+// searchContents looks up the contents of the calls in the history. It skips the calls whose ids are in told, because
+// these ids identify them.
 func (h *History) searchContents(told map[string]bool, in TurnIndex) {
 	begins, s := []uint64{h.Position.Begin, 0}, KeyKind{kind: content}
 	if h.Position.Begin == 0 {

@@ -16,8 +16,8 @@ func said(text string) protocol.Message {
 	return protocol.Message{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte(text)}}}
 }
 
-// TestLaterTurns checks what depends on a call's place in its turn, for calls of later turns: the sentinel for
-// the first call of each turn since the user's last text, and the index of a call.
+// TestLaterTurns checks previews that depend on where a call is in its turn, for calls of later turns. The first call
+// of each turn since the user's last text gets the sentinel, and the index of a call counts within its turn.
 func TestLaterTurns(t *testing.T) {
 	google, chat := target(t, "gemini"), target(t, "openai-chat")
 	tests := []struct {

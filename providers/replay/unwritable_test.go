@@ -6,9 +6,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestValuesThatJSONWritersRefuse checks half a surrogate pair and a number too large for a double. Both are
-// valid JSON, but not every language can write them. A client that sends arguments as an object must send
-// JSON or no request, or its treatment of the arguments must be unknown.
+// TestValuesThatJSONWritersRefuse checks half a surrogate pair, and a number that is too large for a double. Both are
+// valid JSON, but some languages can't write them. A client that sends arguments as an object must send JSON or no
+// request, or its treatment of the arguments must be unknown.
 func TestValuesThatJSONWritersRefuse(t *testing.T) {
 	tried := 0
 	for i := range Policies {

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// spelledTexts returns arguments. Many of them have the same value in another spelling.
+// spelledTexts returns arguments, many of which have the same value in different spellings.
 func spelledTexts() (all []string) {
 	all = []string{
 		``, ` `, `null`, `{}`, ` { } `, `{"a":1}`, `{"a": 1.0}`, `{"a":1e0}`, `{"a":2}`, `{"b":null,"a":[{},[],-0,"é"]}`, `{"a":[{},[],0,"\u00e9"],"b":null}`,
@@ -30,8 +30,8 @@ func spelledTexts() (all []string) {
 	return all
 }
 
-// TestValueTells checks that arguments share a hash with the original if judgeText finds that they are the
-// same, double-encoded or wrapped. Most other arguments must not share a hash.
+// TestValueTells checks that arguments share a hash with the original if judgeText considers them the same,
+// double-encoded or wrapped. Most other arguments must not share a hash with it.
 func TestValueTells(t *testing.T) {
 	all := spelledTexts()
 	s := new(stream.Session)
@@ -97,8 +97,8 @@ func TestValueOfMembers(t *testing.T) {
 	}
 }
 
-// TestJudgementsAreBounded checks that verdicts that have not been used for a long time are dropped, and that
-// others stay.
+// TestJudgementsAreBounded checks that verdicts that have not been used for a long time are dropped, and that recent
+// verdicts stay.
 func TestJudgementsAreBounded(t *testing.T) {
 	var by Observer
 	s := new(stream.Session)
@@ -159,8 +159,8 @@ func TestAlong(t *testing.T) {
 	}
 }
 
-// TestHasCallOfSummary checks that the comparison of arguments has the same result before and after the turn
-// is evicted.
+// TestHasCallOfSummary checks that the comparison of arguments has the same result before and after the turn's
+// content is evicted.
 func TestHasCallOfSummary(t *testing.T) {
 	for _, test := range []struct {
 		wrote, sent string

@@ -29,7 +29,7 @@ func body(p replay.Preview) string {
 	return string(bytes.Join(append(p.Body, p.Results...), []byte("\n")))
 }
 
-// TestVectors checks the replay cases in the protocol reference, by their numbers there.
+// TestVectors checks the replay cases in the protocol reference, under the numbers that they have there.
 func TestVectors(t *testing.T) {
 	chat, anthropic := target(t, "openai-chat"), target(t, "anthropic")
 	t.Run("54 malformed arguments to Anthropic", func(t *testing.T) {
@@ -90,7 +90,7 @@ func turnOf(t *testing.T, wire string) *stream.Turn {
 	return in.Session().Turns[0]
 }
 
-// sentArguments returns the value of the arguments that a preview's own protocol reads from its body.
+// sentArguments returns the value of the arguments as the target's own protocol reads it from a preview's body.
 func sentArguments(t *testing.T, p replay.Preview) (args []byte, form protocol.ArgsForm) {
 	t.Helper()
 	request := historytest.Request(p.To, p.Body)
@@ -108,8 +108,8 @@ func sentArguments(t *testing.T, p replay.Preview) (args []byte, form protocol.A
 	return nil, 0
 }
 
-// TestArraysTravel checks AI Studio's arguments, which are nested arrays. They must have the same value at
-// every target, and AI Studio's form again when they are sent back.
+// TestArraysTravel checks AI Studio's arguments, which are nested arrays. They must have the same value for every
+// target, and must be in AI Studio's form again when they are sent back to it.
 func TestArraysTravel(t *testing.T) {
 	wire := `[[[[[[null,null,null,null,null,null,null,null,null,null,["todo_write",[[["todos",[null,null,null,null,null,[[[null,null,null,null,` +
 		`[[["id",[null,null,"1"]],["done",[null,null,null,0]],["n",[null,9007199254740991]]]]]]]]]]],"c1"]]],"model"],1]],null,[1,2,3]]]`
@@ -129,9 +129,9 @@ func TestArraysTravel(t *testing.T) {
 	}
 }
 
-// TestNestedFunction checks that every target keeps a call in "function" with a string of arguments, next to
-// content that is null. A client that filters out calls that it can't decode loses a malformed call, so that
-// the call's result has no call.
+// TestNestedFunction checks that every target keeps a call in "function" that has a string as its arguments and null
+// as the content next to it. A client that filters out calls that it can't decode would lose a malformed call, and
+// leave the call's result without a call.
 func TestNestedFunction(t *testing.T) {
 	wire := `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_abc123","type":"function","function":{"name":"get_weather",` +
 		`"arguments":"{\"location\":\"NYC\", \"units\":\"metric\"}"}}]},"finish_reason":"tool_calls"}]}`
@@ -162,7 +162,7 @@ func TestMalformedEverywhere(t *testing.T) {
 		for name, want := range map[string]struct{ text, object string }{
 			"empty":    {`{}`, `{}`},                     // as before
 			"preserve": {raw, `{}`},                      // the text stays if the target accepts text
-			"wrap":     {`INVALID_JSON`, `INVALID_JSON`}, // nothing is lost anywhere
+			"wrap":     {`INVALID_JSON`, `INVALID_JSON`}, // no target loses anything
 		} {
 			p := src.Preview(to, policy(t, name))
 			args, _ := sentArguments(t, p)
