@@ -61,8 +61,8 @@ var shownCall = &stream.Diagnosis{
 	Advice:  "Nothing. If the arguments differ, compare the two calls.",
 }
 
-// matchShownCall matches a call that an agent shows to the model's call with the same id, and compares their
-// arguments when those that the agent shows are final.
+// matchShownCall matches a call that an agent shows to the model's call with the same id. When the shown arguments
+// are final, it compares them with the model's.
 func (x *Exchange) matchShownCall(e stream.Event) {
 	if e.Kind != stream.CallOpen && e.Kind != stream.Seal || x.Protocol.Name != acp.Name {
 		return
@@ -91,7 +91,7 @@ func (x *Exchange) matchShownCall(e stream.Event) {
 	}
 }
 
-// compareShown compares the arguments of a call with those that an agent shows for it.
+// compareShown compares the arguments of a call with the arguments that an agent shows for it.
 func compareShown(written, shown *stream.Call) stream.Message {
 	added, isPart := acp.AddedFields(written.Args(), shown.Args())
 	switch {

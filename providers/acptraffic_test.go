@@ -42,7 +42,7 @@ func inspectRecords(all ...stream.Record) *Inspector {
 
 func oneChunk(line string) []string { return []string{line} }
 
-// The messages of both sides are read in their order, wherever chunks are cut.
+// TestAgentConnection checks that the messages of both sides are read in order, wherever chunks are cut.
 func TestAgentConnection(t *testing.T) {
 	want := []string{"complete end_turn  NO_MODEL_WORDS", `  sealed object complete: {"command":"ls","cwd":"/w"}  PERMISSION_GIVEN`}
 	for range 20 {
@@ -71,7 +71,8 @@ func TestAgentConnection(t *testing.T) {
 	}
 }
 
-// After a gap in the editor's bytes, the rest of the line is not read as a message.
+// TestAgentConnectionGap checks that, after a gap in the editor's bytes, the rest of the line is not read as a
+// message.
 func TestAgentConnectionGap(t *testing.T) {
 	all := connectionRecords(connection, oneChunk)
 	for i := range all {
@@ -85,7 +86,7 @@ func TestAgentConnectionGap(t *testing.T) {
 	}
 }
 
-// A call with the id of the model's call is the same call.
+// TestShownCall checks that a shown call with the id of the model's call is treated as the same call.
 func TestShownCall(t *testing.T) {
 	model := `{"id":"r","object":"chat.completion","model":"lab-3","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"ID","type":"function","function":{"name":"shell","arguments":"ARGS"}}]},"finish_reason":"tool_calls"}]}`
 	for _, c := range []struct{ id, args, want string }{

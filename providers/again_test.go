@@ -39,8 +39,8 @@ func (s *tape) add(r stream.Record) stream.Record {
 	return r
 }
 
-// eventsOf returns the events of an exchange, with its turns numbered from 0. Events without a turn are
-// included only if it is the only exchange.
+// eventsOf returns the events of an exchange, with its turns numbered from 0. Events without a turn are included only
+// if there are no other exchanges.
 func eventsOf(x *Exchange) string {
 	var s strings.Builder
 	for n := range x.in.Timeline.Len() {
@@ -64,9 +64,9 @@ func dependsOnOthers(e stream.Event) bool {
 	return f.Diagnosis == shownCall || f.Replaces
 }
 
-// stateOf returns the state of the exchange's turns and calls. It leaves out facts that depend on other
-// exchanges: calls that were sent back, ids that were used twice, whether the provider answered a call that shares its
-// id, and whether a failed request was repeated.
+// stateOf returns the state of the exchange's turns and calls. It leaves out facts that depend on other exchanges:
+// calls that were sent back, ids that were used twice, whether the provider answered a call that shares its id, and
+// whether a failed request was retried.
 func stateOf(x *Exchange, shared map[string]bool) string {
 	var turns stream.Session
 	for i, number := range x.turns {
@@ -93,7 +93,7 @@ func stateOf(x *Exchange, shared map[string]bool) string {
 	return state(&turns)
 }
 
-// sharedIDs returns the ids that calls in several exchanges have.
+// sharedIDs returns the ids that calls in several exchanges share.
 func sharedIDs(in *Inspector) map[string]bool {
 	first, shared := map[string]int{}, map[string]bool{}
 	for _, t := range in.Session().Turns {
@@ -256,9 +256,9 @@ func (s spoken) records(exchange int, r *rand.Rand) (all []stream.Record) {
 	return all
 }
 
-// TestAgainAmongOthers checks that other traffic doesn't change how an exchange is read: other exchanges with
-// the same ids and tools, requests that send its calls back, notes about the source, and a forced protocol
-// for some. Each exchange is in one of four sessions, or in all of them with TOOLSCOPE_LONG=1.
+// TestAgainAmongOthers checks that other traffic doesn't change how an exchange is read: other exchanges with the
+// same ids and tools, requests that send its calls back, notes about the source, and a forced protocol for some
+// exchanges. Each exchange is in one of four sessions, or in all of them with TOOLSCOPE_LONG=1.
 func TestAgainAmongOthers(t *testing.T) {
 	all := spokenAll(t)
 	for seed := range uint64(4) {
@@ -328,7 +328,7 @@ func TestNotRereadable(t *testing.T) {
 			t.Errorf("exchange %d is read again", x.Number)
 		}
 	}
-	in.Reread(1, nil) // this must not treat a part of the exchange as complete
+	in.Reread(1, nil) // a partial exchange must not be treated as complete
 	in.Write(stream.Record{Note: "of the source"})
 	in.End(4)
 	if in.Exchange(1).Rereadable() || !in.Exchange(4).Rereadable() {

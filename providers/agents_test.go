@@ -17,9 +17,9 @@ type agent struct {
 	to      *protocol.Target
 	ids     string // the form of the provider's ids
 	sends   string // the client's treatment of ids
-	window  int    // number of messages that it sends after the first one; 0 for all
-	forgets bool   // it also leaves out the first message
-	breaks  int    // one of this many calls is sent with changes; 0 for none
+	window  int    // number of messages that the client sends after the first one; 0 for all
+	forgets bool   // the client also leaves out the first message
+	breaks  int    // one call in this many is sent with changes; 0 for none
 	history []protocol.Message
 	made    int
 }
@@ -153,8 +153,8 @@ func (a *agent) sentID(id string) string {
 	return id
 }
 
-// step makes the agent send a request, and the provider respond. The response may be lost on its way to the
-// client. In this case, the client repeats the request.
+// step makes the agent send a request, and the provider respond. The response may be lost on its way to the client.
+// In this case, the client retries the request.
 func (a *agent) step(write func(stream.Record), exchange int) {
 	if a.r.IntN(10) > 0 {
 		write(stream.Record{Exchange: exchange, Request: true, Data: historytest.Request(a.to, a.to.Encode(a.sent()))})

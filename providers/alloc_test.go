@@ -96,8 +96,8 @@ var argumentDeltas = []struct {
 // argumentPieces are deltas of arguments, in the form that they have inside a JSON string.
 var argumentPieces = []string{`{\"`, `path`, `\": \"src/`, `main.go`, `\", \"n\": 1`, `2`, `\\n\\t\\\"`, ``, `\u00e9té \ud83d\ude00`, `\"}`}
 
-// TestDeltasAllocateNothing checks that a decoder doesn't allocate memory for a delta of arguments. The bytes
-// that it copies are in blocks, which are few.
+// TestDeltasAllocateNothing checks that a decoder doesn't allocate memory for each delta of arguments. It copies the
+// bytes into a few large blocks.
 func TestDeltasAllocateNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestWhoEncodedTwice checks the author of arguments that are a string in a history: the model wrote the
-// string, or a client made it.
+// TestWhoEncodedTwice checks the author of arguments that are a string in a history: the model wrote the string, or a
+// client encoded the arguments.
 func TestWhoEncodedTwice(t *testing.T) {
 	const object, twice = `{"n":1}`, `\"{\\\"n\\\":1}\"`
 	history := func(id, args string) string {
@@ -57,7 +57,7 @@ func TestWhoEncodedTwice(t *testing.T) {
 	}
 }
 
-// TestWhoEncodedAsObserved checks that the report about a sent-back call names the same author.
+// TestWhoEncodedAsObserved checks that the report about a sent-back call names the same author as the history.
 func TestWhoEncodedAsObserved(t *testing.T) {
 	for _, test := range []struct{ wrote, sent, as, says string }{
 		{`{\"n\":1}`, `\"{\\\"n\\\":1}\"`, "double-encoded", "the client encoded the arguments again"},

@@ -28,7 +28,7 @@ func newLongCall(protocol string, size int) (c longCall) {
 	switch protocol {
 	case "anthropic":
 		head, delta, tail = anthropicHead, anthropicDelta, anthropicTail
-	case "gemini": // Gemini's deltas are the inside of a string, not the text of the object
+	case "gemini": // Gemini's deltas are the content of a string, not the text of the object
 		head, delta, tail = geminiHead, geminiDelta, geminiTail
 		text, err := json.Marshal(map[string]string{"content": string(rest)})
 		if err != nil {
@@ -59,7 +59,7 @@ func newLongCall(protocol string, size int) (c longCall) {
 	return c
 }
 
-// longArgs returns an object as models write it: a file with much code.
+// longArgs returns an object as models write it: a file that contains a lot of code.
 func longArgs(size int) []byte {
 	text := []byte(`{"path":"src/main.go","overwrite":true,"mode":420,"content":"`)
 	for n := 0; len(text) < size-2; n++ {
@@ -103,7 +103,7 @@ var (
 	}
 )
 
-// longCalls are the protocols of which there are longCalls.
+// longCalls are the protocols that newLongCall supports.
 var longCalls = []string{"anthropic", "openai-chat", "gemini"}
 
 // write writes the frames from index from up to, but not including, to. Each frame is one record, as in a
@@ -180,12 +180,13 @@ func (c longCall) retained() float64 {
 	return kept / float64(events)
 }
 
-// TestAllocations checks that a delta needs no allocation of its own, once the first deltas have made room.
+// TestAllocations checks that a delta needs no allocation of its own, once the first deltas have allocated the
+// blocks.
 func TestAllocations(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
 	}
-	const limit = 0.03 // allocations per delta: room for bytes, events, tokens and payloads comes in blocks
+	const limit = 0.03 // allocations per delta: memory for bytes, events, tokens and payloads is allocated in blocks
 	for _, protocol := range longCalls {
 		c := newLongCall(protocol, 1<<20)
 		in := new(Inspector)

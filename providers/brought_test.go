@@ -39,8 +39,8 @@ func TestBrought(t *testing.T) {
 	}
 }
 
-// TestBroughtOverWebSocket checks that on a WebSocket, the request that contains the call is used, with its
-// response.
+// TestBroughtOverWebSocket checks that the view of a call that was sent back on a WebSocket shows the request that
+// contains the call, with its response.
 func TestBroughtOverWebSocket(t *testing.T) {
 	in := new(Inspector)
 	socket(1, in,
@@ -61,8 +61,8 @@ func TestBroughtOverWebSocket(t *testing.T) {
 	}
 }
 
-// TestWitnesses checks that a provider's response to a request proves whether the provider accepts the
-// request's calls, if the response is about them.
+// TestWitnesses checks that the provider's response to a request is used as proof that the provider accepts or
+// refuses the request's calls. The response must be about these calls.
 func TestWitnesses(t *testing.T) {
 	no := func(words string) string {
 		return fmt.Sprintf(`{"error":{"message":%q,"type":"invalid_request_error"}}`, words)

@@ -17,12 +17,12 @@ import (
 type cacheBreak struct {
 	path    string
 	was, is string // the words that differ; "" if the difference is not in a text
-	offset  int    // offset of the first differing byte in its text
-	bytes   int    // number of bytes of the previous request from the difference on, in the order in which providers cache
+	offset  int    // offset of the first differing byte in the text that contains it
+	bytes   int    // number of bytes in the previous request after the start of the difference, in the order in which providers cache
 	words   stream.Message
 }
 
-// cacheLife is the time for which a provider keeps its cache, unless the request requires an hour.
+// cacheLife is the time for which a provider keeps its cache, unless the request asks for an hour.
 const cacheLife = 5 * time.Minute
 
 // hasExpired reports whether the provider's cache had expired at the given time. It returns false if a time is
@@ -38,8 +38,8 @@ func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 	return pause > cacheLife
 }
 
-// reportCacheBreak reports that a turn read fewer tokens from the cache than the previous request left there.
-// If both requests are in memory, it also reports the first difference between them.
+// reportCacheBreak reports that a turn read fewer tokens from the cache than the previous request stored there. If
+// both requests are in memory, it also reports the first difference between them.
 func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss) {
 	m := stream.Messagef("%s changed since the previous request of the conversation", stream.Own(t.Request.Change.BreaksAt()))
 	fields := []any{}
@@ -54,8 +54,8 @@ func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
 }
 
-// findCacheBreak returns the first difference between two requests. The difference is in the first part of the
-// request that changed. The result ok is false if there is none.
+// findCacheBreak returns the first difference between two requests, in the first part of the request that changed.
+// The result ok is false if there is none.
 func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak, ok bool) {
 	was, is := conversation.ReadBody(before), conversation.ReadBody(after)
 	var from, to json.Value
@@ -223,7 +223,8 @@ func (b *cacheBreak) compareTexts(was, is []byte) {
 // lastWord returns the end of a text after its last blank.
 func lastWord(text []byte) []byte { return text[bytes.LastIndexAny(text, blanks)+1:] }
 
-// wordsTo returns the beginning of a text up to the first blank at or after the offset from.
+// wordsTo returns the beginning of a text up to the first blank at or after the offset from. If there is none, it
+// returns the whole text.
 func wordsTo(text []byte, from int) string {
 	end := len(text)
 	if from = min(from, end); bytes.ContainsAny(text[from:], blanks) {

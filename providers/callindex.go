@@ -9,10 +9,10 @@ import (
 )
 
 // callIndex finds the earlier turns that a request may send back, without a search through all turns. Turns are
-// indexed by their match keys, and a request is looked up by its own keys. The cost of a turn is constant, and the
-// cost of a request depends only on its length.
+// indexed by their match keys, and a request is looked up by its own keys. Adding a turn takes constant time. The time
+// to look up a request depends only on the request's length.
 //
-// It keeps a limited number of calls, and drops the oldest. Entries and postings are numbered in order; the numbers
+// The index keeps a limited number of calls, and drops the oldest. Entries and postings are numbered in order; the numbers
 // may overflow.
 type callIndex struct {
 	entries  []indexedTurn              // entries of turns, the oldest first
@@ -24,7 +24,7 @@ type callIndex struct {
 	sorts    []indexProgress
 	calls    int    // number of calls in all entries
 	search   uint32 // number of the latest search
-	reported bool   // the dropping of calls was reported
+	reported bool   // it was reported that calls were dropped
 	all      bool   // for tests: search every turn
 }
 
@@ -39,7 +39,7 @@ type indexedTurn struct {
 	position replay.Position
 	summary  *replay.TurnSummary // summary of an evicted or dropped turn
 	reload   func() *stream.Turn // rereads a turn whose exchange may be gone
-	search   uint32              // the latest search that found the entry
+	search   uint32              // the latest search that found this entry
 	void     bool                // the turn has a later entry
 }
 
@@ -50,7 +50,7 @@ type posting struct {
 	back  uint32 // distance to the previous posting with the same key; 0 for none
 }
 
-// indexProgress is the number of entries that are indexed by one kind of keys.
+// indexProgress is the number of entries that are indexed by one kind of key.
 type indexProgress struct {
 	kind replay.KeyKind
 	next uint32 // number of the first entry that is not yet indexed
@@ -252,8 +252,8 @@ func (in *Inspector) entryAfter(id string) (found *indexedTurn) {
 	return found
 }
 
-// entryBefore returns the index entry of the turn to which a request adds, or nil. This is the last turn of
-// the earlier exchange.
+// entryBefore returns the index entry of the turn that a request continues, or nil. This is the last turn of the
+// earlier exchange.
 func (in *Inspector) entryBefore(x *Exchange) *indexedTurn {
 	before := in.Exchange(x.past.before)
 	if !x.Head.Incremental || before == nil || len(before.turns) == 0 {
@@ -295,8 +295,8 @@ func (in *Inspector) indexByKind(s replay.KeyKind) {
 // candidateSet collects the turns whose calls a request may send back.
 type candidateSet struct {
 	in       *Inspector
-	exchange int  // the exchange whose turns don't count
-	own      bool // the turns of the exchange also count, because it is a WebSocket with earlier requests
+	exchange int  // the exchange whose own turns don't count
+	own      bool // the exchange's own turns also count, because it is a WebSocket with earlier requests
 	turns    []int32
 }
 

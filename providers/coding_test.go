@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestCodedBody checks that a compressed body is decoded, and that its bytes as sent are kept.
+// TestCodedBody checks that a compressed body is decoded, and that the original bytes are kept.
 func TestCodedBody(t *testing.T) {
 	var sent bytes.Buffer
 	z := gzip.NewWriter(&sent)
@@ -56,7 +56,7 @@ func TestCodedBody(t *testing.T) {
 	}
 }
 
-// TestCodingCutAtFirst checks a coding that breaks before there is a turn. The finding is on the turn that
+// TestCodingCutAtFirst checks a coding that breaks before there is a turn. The finding belongs to the turn that
 // results from the decoded bytes.
 func TestCodingCutAtFirst(t *testing.T) {
 	in := new(Inspector)
@@ -67,8 +67,8 @@ func TestCodingCutAtFirst(t *testing.T) {
 	}
 }
 
-// TestBomb checks a body that becomes too large. It is read up to the limit, the finding reports the limit,
-// and all bytes as sent are kept.
+// TestBomb checks a body that becomes too large. It is read up to the limit, the finding reports the limit, and all
+// original bytes are kept.
 func TestBomb(t *testing.T) {
 	var sent bytes.Buffer
 	z := gzip.NewWriter(&sent)
@@ -93,7 +93,7 @@ func TestBomb(t *testing.T) {
 	}
 }
 
-// TestBombOfNothing checks that the finding has a turn, whatever the bytes are.
+// TestBombOfNothing checks that the finding has a turn, whatever the decoded bytes are.
 func TestBombOfNothing(t *testing.T) {
 	for _, unit := range []string{"\x00", "[", "x", "{\"a\":", " ", "data: x"} {
 		var sent bytes.Buffer

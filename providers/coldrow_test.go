@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// rowOf returns the facts about a turn and its calls that don't need the content: those in the list, for
-// filters, and in sums.
+// rowOf returns the facts about a turn and its calls that stay without the content: the facts in the list, for
+// filters and in sums.
 func rowOf(in *Inspector, t *stream.Turn) string {
 	var s strings.Builder
 	x := in.Exchange(t.Exchange)
@@ -31,7 +31,7 @@ func rowOf(in *Inspector, t *stream.Turn) string {
 			fmt.Fprintf(&s, "%s %s %d %d\n", f.Code, f.Message, f.Event, f.Offset)
 		}
 		for _, r := range c.SentBack {
-			r.Result.Text = "" // evicted with the content
+			r.Result.Text = "" // this text is evicted with the content
 			fmt.Fprintf(&s, "%+v\n", r)
 		}
 	}
@@ -74,7 +74,7 @@ func bringsBack(in *Inspector, from *tape, n int) {
 		at := time.Duration(x) * time.Second
 		args := fmt.Sprintf(`{"n":%d}`, x)
 		if x%5 == 0 {
-			args = `{"m":[]}` // not as the tool requires
+			args = `{"m":[]}` // arguments that don't match the tool's schema
 		}
 		write(stream.Record{
 			Exchange: x, Request: true, At: at,
@@ -96,8 +96,8 @@ func bringsBack(in *Inspector, from *tape, n int) {
 	}
 }
 
-// TestColdRow checks that the row of an evicted turn stays the same, and that the rest of the turn is the
-// same after it is reloaded, also at every past moment.
+// TestColdRow checks that the row of an evicted turn stays the same. After a reload, the rest of the turn must be the
+// same too, at every past moment.
 func TestColdRow(t *testing.T) {
 	var whole, in Inspector
 	in.Keep(Retention{Rereadable: 4 << 10})
@@ -133,7 +133,7 @@ func TestColdRow(t *testing.T) {
 	}
 }
 
-// heapOf returns the number of live bytes.
+// heapOf returns the number of bytes in use on the heap.
 func heapOf() int64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -6,8 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestComposed checks that a reconstructed request shows the result of each call, and leads to no finding
-// about its sender.
+// TestComposed checks that a reconstructed request shows the result of each call, and leads to no finding about the
+// client.
 func TestComposed(t *testing.T) {
 	const (
 		one    = `{"functionCall":{"id":"c1","name":"f","args":{"a":1}}}`

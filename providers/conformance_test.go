@@ -63,8 +63,8 @@ func frameData(x *Exchange, emit func(stream.Frame)) {
 	f.framer.Close(emit)
 }
 
-// checkEveryEnd checks that, wherever the bytes end, a call is complete only if it was final. A complete call
-// must not change later.
+// checkEveryEnd checks that, wherever the bytes end, a call is complete only if it was final, and that a complete
+// call never changes later.
 func checkEveryEnd(t *testing.T, f fixture, whole *Inspector) {
 	w := &whole.Exchange(0).Response
 	for n := range int32(w.Frames()) {
@@ -98,7 +98,7 @@ func checkComplete(t *testing.T, in, whole *Inspector, c *stream.Call) {
 	}
 }
 
-// checkTerminatorTwice checks that the frame that closed the last turn may come again.
+// checkTerminatorTwice checks that the frame that closed the last turn may arrive twice.
 func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	in := new(Inspector)
 	in.Write(stream.Record{Request: true, Data: []byte(f.archive.section("request"))})
@@ -106,7 +106,7 @@ func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	switch in.Exchange(0).Framing {
 	case "SSE", "NDJSON", "AWS event stream":
 	default:
-		return // a body ends by itself
+		return // a complete body has no terminator
 	}
 	if in.Timeline.Len() == 0 {
 		return
@@ -116,7 +116,7 @@ func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 		return // only the end of the bytes closed the turn
 	}
 	if in.Session().Turn(last.Turn).FirstFrame == last.Frame {
-		return // a body: two copies are two turns
+		return // a complete body: two copies are two turns
 	}
 	w := &in.Exchange(0).Response
 	in.Write(stream.Record{Data: w.Bytes(w.FrameSpan(last.Frame))})
@@ -126,7 +126,7 @@ func checkTerminatorTwice(t *testing.T, f fixture, whole *Inspector) {
 	}
 }
 
-// checkUnknownEvent checks that an event of an unknown type changes no state, wherever it comes.
+// checkUnknownEvent checks that an event of an unknown type changes no state, wherever it occurs.
 func checkUnknownEvent(t *testing.T, f fixture, whole *Inspector) {
 	x := whole.Exchange(0)
 	event := map[string]string{
@@ -160,7 +160,7 @@ func checkUnknownFields(t *testing.T, f fixture, whole *Inspector) {
 	inner := strings.NewReplacer(pairs...)
 	change := func(frame string) string {
 		head, rest, isObject := strings.Cut(frame, "{")
-		isObject = isObject && !strings.Contains(head, `"`) // not an object inside another value
+		isObject = isObject && !strings.Contains(head, `"`) // false for an object inside another value
 		switch {
 		case isObject && strings.HasPrefix(rest, "}"):
 			return head + "{" + strings.TrimSuffix(field, ",") + rest
@@ -181,7 +181,7 @@ func checkUnknownFields(t *testing.T, f fixture, whole *Inspector) {
 	}
 }
 
-// hostile are strings that a terminal executes, that look like something else, or that are not text.
+// hostile are strings that a terminal would execute, that look like something else, or that are not valid text.
 var hostile = []string{
 	"\x1b]8;;http://x\x07y\x1b]8;;\x07", "\x1b[2J", "\x9b2J", "a\u202eb\u2066c", "nul\x00nul", "\xff\xfe\xc0\x80",
 	"half \xe2\x82", "\u200b\ufeff\u2028", "\r\n\r\ndata: [DONE]\n\n", `"}]}\`, "\xed\xa0\xbd", "\U0010ffff",

@@ -18,8 +18,8 @@ import (
 type conversations struct {
 	seed     maphash.Seed
 	count    int32
-	named    recentMap[conversationName, *agentConversation] // conversations by the client's name
-	agents   recentMap[conversationName, *agentConversation] // conversations by the agent alone, without the session
+	named    recentMap[conversationName, *agentConversation] // conversations by the names that clients give them
+	agents   recentMap[conversationName, *agentConversation] // conversations by the agent's id alone, without the session
 	paths    recentMap[uint64, *agentConversation]           // conversations by a hash of all messages in a request
 	answered recentMap[string, *agentConversation]           // conversations by the id of a response
 	ordered  recentMap[uint64, agentCall]                    // calls by a hash of the prompt or the name of the agent that they start
@@ -53,7 +53,7 @@ type agentConversation struct {
 	shape                         *conversation.RequestShape // shape of the latest request
 	exchange                      int                        // exchange of the latest request
 	calls                         []namedCall                // calls of the latest turn that ended
-	cached                        int64                      // cached tokens after that turn; -1 if not yet known
+	cached                        int64                      // number of cached tokens after that turn; -1 if not yet known
 	endedAt                       time.Duration              // time at which that turn ended
 	loops                         callLoops
 	failed                        failedTurn
@@ -105,8 +105,8 @@ func (ls *conversations) find(f *conversation.ClientFacts, r *requestKey) *agent
 	return ls.byHistory(f, r)
 }
 
-// saysAgents lists the clients that mark the requests of sub-agents. All other requests of these clients are
-// from the main agent.
+// saysAgents lists the clients that mark the requests of sub-agents. Unmarked requests of these clients are from the
+// main agent.
 var saysAgents = map[string]bool{"claude-code": true, "codex": true, "opencode": true}
 
 // mainAgent returns the conversation of a session's main agent. It creates the conversation if needed.
@@ -200,9 +200,9 @@ func (ls *conversations) add(l *agentConversation) *agentConversation {
 	return l
 }
 
-// continuationOf returns the conversation that a request continues, or nil. The request's messages begin with
-// the messages of an earlier request. If they only repeat an earlier request, and the conversation has
-// already continued after it, the request begins another conversation.
+// continuationOf returns the conversation that a request continues, or nil. The request's messages must begin with
+// the messages of an earlier request. If they only repeat the earlier messages, and the conversation has already
+// continued after them, the request begins another conversation.
 func (ls *conversations) continuationOf(r *requestKey) *agentConversation {
 	for n := len(r.way) - 1; n > 0; n-- {
 		if l := ls.paths.get(r.way[n]); l != nil {
@@ -225,7 +225,7 @@ func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape
 	return c
 }
 
-// findAgentCall finds the call that started an agent, unless the call is already known.
+// findAgentCall finds the call that started an agent, unless that call is already known.
 func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *conversation.ClientFacts) {
 	if l.by.Call != 0 {
 		return
@@ -299,7 +299,7 @@ const minCachedTokens = 1024
 // in the cache.
 type cacheLoss struct{ read, cached int64 }
 
-// noteTurnEnd records that a turn of a conversation has ended. The result isBroken reports whether a changed
+// noteTurnEnd records that a turn of a conversation has ended. The result isBroken reports whether a change in the
 // request broke the cache.
 func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *stream.Turn) (lost cacheLoss, isBroken bool) {
 	if l == nil || t.Request == nil || t.Request.Background {
@@ -323,7 +323,7 @@ func (ls *conversations) noteTurnEnd(l *agentConversation, x *Exchange, t *strea
 	return lost, isBroken
 }
 
-// namedCall is a call with its name, which its result in a later request may lack.
+// namedCall is a call's id and name. A result in a later request may contain only the id.
 type namedCall struct{ id, name string }
 
 // maxCalls is the maximum number of calls of a turn whose names are kept.
@@ -372,9 +372,8 @@ func (r *recentMap[K, V]) set(k K, v V, most int) {
 	}
 }
 
-// PromptHash returns a hash of the user's texts and the tool results in the exchange's request. Equal prompts
-// have the same hash in all protocols. The hash is 0 if there is no such text, or if the request can't be
-// read.
+// PromptHash returns a hash of the user's texts and the tool results in the exchange's request. Equal prompts have
+// the same hash in all protocols. The hash is 0 if the request has none of these, or can't be read.
 func (x *Exchange) PromptHash() uint64 {
 	kept := x.past.messages != nil
 	messages, _ := x.History()

@@ -69,7 +69,7 @@ func TestCorpusCuttings(t *testing.T) {
 	})
 }
 
-// hazards are the quirks of a capture with which a client can have problems.
+// hazards are the quirks of a capture that may cause problems for a client.
 var hazards = []string{
 	"args-invalid-json", "truncated-max-tokens", "index-not-dense", "index-reused-by-new-call", "no-finish",
 	"error-in-body",
@@ -120,7 +120,7 @@ func TestCorpusOrdinary(t *testing.T) {
 	}
 }
 
-// loud returns the findings above info.
+// loud returns the findings with a severity above info.
 func loud(session *stream.Session) []stream.Finding {
 	all := slices.Clone(session.Findings)
 	for _, t := range session.Turns {

@@ -48,7 +48,7 @@ func (c costCase) compare(t *testing.T, f price.Figure) {
 	}
 }
 
-// recordedCosts are turns that real providers sent.
+// recordedCosts are the costs of turns that real providers sent.
 var recordedCosts = []costCase{
 	// the 320 reasoning tokens are part of the 379: 190 + 379 is the total
 	{file: "gpt5-parallel.sse", sum: (190*1.25 + 379*10) / million, source: price.FromTable},
@@ -69,7 +69,7 @@ var recordedCosts = []costCase{
 	{file: "vllm-empty-chunk-after-args.sse", own: `{"provider":"me","id":"meta/llama-3.1-8b-instruct:fp8","input":1,"output":10,"as_of":"2026-01-01"}`,
 		sum: (226*1 + 20*10) / million, source: price.FromTable},
 	{file: "vllm-empty-chunk-after-args.sse", source: price.Unknown},
-	// the same usage at the top and in x_groq
+	// the same usage at the top level and in x_groq
 	{file: "groq-tool-call.sse", url: "https://api.groq.com/openai/v1/chat/completions", sum: (210*0.59 + 15*0.79) / million, source: price.FromTable},
 	{file: "groq-kimi-parallel.sse", url: "https://api.groq.com/openai/v1/chat/completions", sum: (201*1 + 58*3) / million, source: price.FromTable},
 	// OpenRouter reports its own figure
@@ -88,9 +88,9 @@ var recordedCosts = []costCase{
 	{file: "fallback-model.sse", folder: "anthropic", sum: (412*5 + 264*25) / million, source: price.FromTable, about: true},
 	{file: "parallel-text-then-two-calls.sse", folder: "anthropic", sum: (502*3 + 137*15) / million, source: price.FromTable},
 
-	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable, about: true}, // and the code interpreter
+	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable, about: true}, // plus the code interpreter
 	{file: "multi-tool-ordering.sse", folder: "openai-responses", sum: (150*0.75 + 80*4.5) / million, source: price.FromTable},
-	// Gemini: 38 thoughts in addition to the 36
+	// Gemini: 38 thought tokens in addition to the 36
 	{file: "flash25-parallel.sse", folder: "gemini", sum: (121*0.3 + (36+38)*2.5) / million, source: price.FromTable},
 	{file: "thinking-call.sse", folder: "gemini", sum: (54*0.3 + (14+62)*2.5) / million, source: price.FromTable},
 	// Cohere bills 119 and 44 of the 1549 and 95 tokens that it processed

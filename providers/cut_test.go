@@ -8,15 +8,15 @@ import (
 	"toolscope/stream"
 )
 
-// TestCutByOthers checks streams that a party other than the sender cuts off at any place. The findings must
-// blame no other party, and must be only an info if the client cut off the stream.
+// TestCutByOthers checks streams that a party other than the sender cuts off at any place. The findings must not
+// blame a different party, and must have the severity info if the client cut off the stream.
 func TestCutByOthers(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			whole := f.inspect(f.wire)
-			so := blames(whole) // findings about the complete stream may be made earlier because of the cut
+			so := blames(whole) // findings about the complete stream may be made earlier because the stream is cut off
 			w := &whole.Exchange(0).Response
 			for n := range int32(w.Frames()) {
 				start, end := w.FrameSpan(n)
@@ -37,15 +37,15 @@ func TestCutByOthers(t *testing.T) {
 	}
 }
 
-// blamesSoFar returns the findings in the frames that are complete at a byte, with the line break that ends
-// the last frame.
+// blamesSoFar returns the findings in the frames that are complete at a byte offset, including the line break that
+// ends the last frame.
 func (f fixture) blamesSoFar(at int64) []string {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:min(at+2, int64(len(f.wire)))]})
 	return blames(in)
 }
 
-// cutBy returns the wrong findings when the given party cuts off the stream.
+// cutBy returns the findings that are wrong when the given party cuts off the stream.
 func (f fixture) cutBy(at int64, by string, so, soFar []string) string {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:at]})

@@ -40,22 +40,22 @@ func (x *Exchange) handleOne(f *stream.Frame, n int32) {
 	x.reportTrouble()
 }
 
-// maxUnclaimed is the number of data frames after which weak evidence is enough to choose a protocol. If
-// there is no evidence at all, the stream is then shown as an unknown protocol.
+// maxUnclaimed is the number of data frames after which weak evidence is enough to choose a protocol. If there is
+// still no evidence, the stream is shown as an unknown protocol.
 const maxUnclaimed = 16
 
 // forcedReason is the reason that is shown for a forced protocol.
 const forcedReason = "set by you"
 
 // chooseProtocol chooses a protocol if there is enough evidence, and then decodes the pending frames. After
-// maxUnclaimed frames, or if last is set, weak evidence is enough; without any, the protocol is unknown.
+// maxUnclaimed frames, or if last is set, weak evidence is enough. Without any evidence, the protocol is unknown.
 func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	e.Path, e.Header = x.Path(), x.Head.Header
 	var best *protocol.Protocol
 	var score protocol.SniffScore
 	forced := x.in.forcedFor(x.Number)
 	if d := sessionOf(x.Head); d != nil && len(e.Data) > 0 && (forced == nil || forced.Name == d.Name) {
-		if own := d.Sniff(e); own.Points > 0 { // older captures of a session contain the protocol's own frames
+		if own := d.Sniff(e); own.Points > 0 { // older captures of a session file contain the frames of the protocol itself
 			best, score, forced = d, own, nil
 		}
 	}
@@ -184,8 +184,8 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	}
 }
 
-// endsInside reports whether the last frame of a response is incomplete. A frame that lacks only the ending
-// which the framing requires may also be complete, for example if a final line break was removed.
+// endsInside reports whether the last frame of a response is incomplete. A frame that lacks only the end that its
+// framing requires may still be complete, for example if a final line break was removed.
 func (x *Exchange) endsInside(f *stream.Frame) bool {
 	switch {
 	case f.Kind == stream.FrameResidue:
@@ -196,8 +196,9 @@ func (x *Exchange) endsInside(f *stream.Frame) bool {
 	return len(f.Event) > 0
 }
 
-// cutByUnknown reports whether the bytes end inside a frame and the source doesn't show which party ended
-// them. This may be a provider, a client that saved the bytes, or a later copy.
+// cutByUnknown reports whether the bytes end inside a frame and the source doesn't show which party ended them. The
+// party may be a provider, or a client that saved the bytes. The bytes may also have been cut off when they were
+// copied.
 func (x *Exchange) cutByUnknown() bool { return x.cutFrame && x.by == 0 }
 
 // mayContinue reports whether data could be decoded if more bytes followed: as JSON, or as the word that ends
@@ -208,7 +209,7 @@ func mayContinue(data []byte) bool {
 	return l.Syntax() == json.SyntaxPrefix || bytes.HasPrefix([]byte("[DONE]"), data)
 }
 
-// reportFramingError reports a frame that is an error according to the framing itself.
+// reportFramingError reports the error in a frame that the framing itself marks as an error.
 func (x *Exchange) reportFramingError(f *stream.Frame) {
 	message := json.Value(f.Data).Get("message").Text()
 	if message == "" {
@@ -286,8 +287,8 @@ func (x *Exchange) handleEvent(e stream.Event) {
 	}
 }
 
-// emit adds the facts of the exchange to an event, adds the event to the timeline, and then passes it to each
-// part of the exchange that follows events. The first event of a turn, of any kind, opens the turn.
+// emit adds the facts of the exchange to an event, adds the event to the timeline, and then passes the event to the
+// parts of the exchange that follow events. The first event of a turn, of any kind, opens the turn.
 func (x *Exchange) emit(e stream.Event) {
 	if x.isUnknowable(e) || x.details.isBeyondLimit(&e) {
 		return
@@ -386,9 +387,9 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 	return false
 }
 
-// endUnknown changes the end of one of the decoder's turns if the source doesn't contain how responses ended.
-// If the source keeps only complete calls, their arguments become final, except arguments that end in the
-// middle. In any other source, only the protocol makes arguments final.
+// endUnknown changes the end of one of the decoder's turns if the source doesn't contain how responses ended. If the
+// source keeps only complete calls, their arguments become final, except arguments that are cut off. In any other
+// source, only the protocol makes arguments final.
 func (x *Exchange) endUnknown(e *stream.Event, turn int32) {
 	switch {
 	case x.Head.NoDeltas:

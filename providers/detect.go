@@ -39,7 +39,7 @@ func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, o
 		return sniffObjects(text, ended)
 	}
 	if text[0] < ' ' && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream") {
-		return frameFormat{awsFraming, new(stream.EventStream)}, true // damaged from its first bytes on
+		return frameFormat{awsFraming, new(stream.EventStream)}, true // damaged from the first bytes
 	}
 	if could, is := looksLikeSSE(text); is || strings.HasPrefix(contentType, "text/event-stream") {
 		return frameFormat{"SSE", new(stream.SSESplitter)}, true
@@ -51,7 +51,7 @@ func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, o
 
 const bom = "\xef\xbb\xbf"
 
-// textOf returns head without a byte order mark and white space at the beginning.
+// textOf returns head without a byte order mark or white space at the beginning.
 func textOf(head []byte) []byte {
 	return trimSpace(bytes.TrimPrefix(head, []byte(bom)))
 }
@@ -109,8 +109,8 @@ func (o *firstJSONObject) sawEnd(p []byte) bool {
 
 var sseFields = []string{"data", "event", "id", "retry"}
 
-// looksLikeSSE reports whether text begins with a line of an event stream (is), and whether it could do so
-// with more bytes (could).
+// looksLikeSSE reports whether text begins with a line of an event stream (is), and whether it may do so once there
+// are more bytes (could).
 func looksLikeSSE(text []byte) (could, is bool) {
 	if text[0] == ':' {
 		return true, true

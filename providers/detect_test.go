@@ -37,7 +37,7 @@ func TestFraming(t *testing.T) {
 		{"one object a line, white space first", "", "\n\n  " + chatText + "\n", "NDJSON", "openai-chat"},
 		{"one object a line, byte order mark", "", "\ufeff" + chatText + "\r\n", "NDJSON", "openai-chat"},
 		{"one object a line said to be events", "text/event-stream", chatText + "\n", "NDJSON", "openai-chat"},
-		{"a body", "application/json", chatBody, "NDJSON", "openai-chat"}, // one line is read as one line
+		{"a body", "application/json", chatBody, "NDJSON", "openai-chat"}, // a single line is read as one JSON line
 		{"a body over many lines", "application/json", strings.ReplaceAll(chatBody, ",", ",\n"), "JSON body", "openai-chat"},
 		{"a body said to be events", "text/event-stream", strings.ReplaceAll(chatBody, ",", ",\n"), "JSON body", "openai-chat"},
 		{"a body said to be lines", "application/x-ndjson", strings.ReplaceAll(chatBody, ",", ",\n"), "JSON body", "openai-chat"},
@@ -264,7 +264,7 @@ func TestPathOf(t *testing.T) {
 	for _, test := range []struct{ url, want string }{
 		{"https://api.example.com/v1/messages?beta=true", "/v1/messages"},
 		{"/v1/chat/completions", "/v1/chat/completions"},
-		{"https://h/%zz/v1/messages", "https://h/%zz/v1/messages"}, // not a URL: better than nothing
+		{"https://h/%zz/v1/messages", "https://h/%zz/v1/messages"}, // not a URL, but better than nothing
 		{"", ""},
 	} {
 		if got := pathOf(test.url); got != test.want {

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// halfCall is a response that stops inside the arguments of its call, after a call that was final.
+// halfCall is a response that stops inside the arguments of its second call. The first call was final.
 const halfCall = `event: message_start
 data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[]}}
 
@@ -33,7 +33,7 @@ data: {"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta"
 
 `
 
-// blames returns the findings in a session: code, severity and party at fault.
+// blames returns the findings in a session, with code, severity and party at fault.
 func blames(in *Inspector) (all []string) {
 	add := func(list []stream.Finding) {
 		for _, f := range list {
@@ -51,7 +51,7 @@ func blames(in *Inspector) (all []string) {
 	return all
 }
 
-// TestWhoEnded checks that the party that ended a response in the middle is at fault.
+// TestWhoEnded checks that the party that cut off a response is at fault.
 func TestWhoEnded(t *testing.T) {
 	for _, test := range []struct {
 		by, cut string // end of the frame that is cut off
@@ -93,7 +93,8 @@ func TestWhoEnded(t *testing.T) {
 	}
 }
 
-// TestEndedByTerminator checks that a party that disconnects after the terminator did not end the response.
+// TestEndedByTerminator checks that a party that disconnects after the terminator is not reported as having ended the
+// response.
 func TestEndedByTerminator(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Data: []byte(halfCall + "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n")})
@@ -156,7 +157,7 @@ func TestNotesOfAnExchange(t *testing.T) {
 	}
 }
 
-// TestGapInCoded checks that a coding is not decoded across a gap, and that the party that applied it is not
+// TestGapInCoded checks that decoding of a coded body stops at a gap, and that the party that encoded the body is not
 // at fault.
 func TestGapInCoded(t *testing.T) {
 	var packed bytes.Buffer
@@ -192,7 +193,7 @@ func TestGapInCoded(t *testing.T) {
 	}
 }
 
-// TestGapInRequest checks that nothing is concluded from a request with missing bytes.
+// TestGapInRequest checks that no conclusions are drawn from a request with missing bytes.
 func TestGapInRequest(t *testing.T) {
 	good := asks + `,` + first + made("a", "f", `{"n":1}`) + `]},` + tool("a", "ok")
 	tools := `,"tools":[{"type":"function","function":{"name":"f","parameters":{"type":"object","properties":{"n":{"type":"string"}}}}}]`
@@ -213,7 +214,7 @@ func TestGapInRequest(t *testing.T) {
 	}
 }
 
-// TestAllMissed checks that a response without any seen bytes is a turn.
+// TestAllMissed checks that a response whose bytes were all missed still has a turn.
 func TestAllMissed(t *testing.T) {
 	for url, want := range map[string]string{"http://h/v1/messages": "anthropic", "http://h/other": "unknown", "": "unknown"} {
 		in := new(Inspector)
@@ -227,7 +228,7 @@ func TestAllMissed(t *testing.T) {
 	}
 }
 
-// TestGapBetweenTurns checks that the turn after a turn that has certainly ended is complete.
+// TestGapBetweenTurns checks that the turn after a gap is complete if the turn before the gap has certainly ended.
 func TestGapBetweenTurns(t *testing.T) {
 	message := strings.Replace(halfCall, "event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1",
 		"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\nevent: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":1", 1)

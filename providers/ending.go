@@ -91,7 +91,7 @@ func (x *Exchange) reportUnanswered() {
 	turn := x.lastTurn()
 	switch x.by {
 	case stream.Client: // the client disconnected, so it doesn't miss the response
-	case 0: // toolscope determined the reason: no provider sent it
+	case 0: // toolscope determined the reason; no provider sent it
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: stream.Network}})
 	default:
 		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: x.by}})
@@ -126,9 +126,9 @@ func (x *Exchange) reportOwn() {
 // cutShort reports whether a party other than the provider ended the response.
 func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
 
-// handleEnding emits the events that the decoder makes at the end. If a party other than the provider ended
-// the response, missing parts are not findings. If the response has only few frames, it is also not a finding
-// that no protocol was recognised.
+// handleEnding emits the events that the decoder makes at the end. If a party other than the provider ended the
+// response, missing parts are not findings. If the response has only a few frames, an unknown protocol is not a
+// finding either.
 func (x *Exchange) handleEnding(e stream.Event) {
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
@@ -150,8 +150,8 @@ func (x *Exchange) closeOpen() {
 	}
 }
 
-// plainHTTP shows an exchange without a model, for other requests of the client. Its bodies are shown but not
-// interpreted.
+// plainHTTP is the decoder of an exchange without a model, for other requests of the client. Its bodies are shown but
+// not interpreted.
 var plainHTTP = protocol.Protocol{
 	Name:  "http",
 	Title: "plain HTTP",

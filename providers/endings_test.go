@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestEndUntold checks that no party is at fault for a missing ending if the source doesn't contain how
-// responses ended, and that a party is at fault otherwise.
+// TestEndUntold checks that no party is at fault for a missing ending if the source doesn't show how responses ended,
+// and that a party is at fault otherwise.
 func TestEndUntold(t *testing.T) {
 	for _, body := range []string{
 		`{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`,
@@ -54,8 +54,8 @@ func readChunks(t *testing.T, head stream.Head, chunks []string) *stream.Turn {
 	return in.Session().Turns[0]
 }
 
-// TestLogEndsBeforeItsStream checks that only the protocol makes the arguments of a call final if a log has no more of
-// a stream.
+// TestLogEndsBeforeItsStream checks that, if a log contains only the beginning of a stream, only the protocol makes
+// the arguments of a call final.
 func TestLogEndsBeforeItsStream(t *testing.T) {
 	finish := `{"id":"cc-3","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}`
 	for _, c := range []struct {
@@ -82,7 +82,8 @@ func TestLogEndsBeforeItsStream(t *testing.T) {
 	}
 }
 
-// TestEndsInsideFrame checks that no party is at fault if a source ends inside a frame and doesn't name who ended it.
+// TestEndsInsideFrame checks that no party is at fault if a source ends inside a frame and doesn't show which party
+// ended the stream.
 func TestEndsInsideFrame(t *testing.T) {
 	whole := strings.Join(chatCall(`{"valve":`, `7`), "\n\ndata: ") + "\n\n"
 	for _, c := range []struct {
@@ -114,8 +115,8 @@ func TestEndsInsideFrame(t *testing.T) {
 	}
 }
 
-// TestCauseOfRefusal checks which party is at fault for an HTTP error: the client for a wrong request, a gateway for a page
-// of HTML, otherwise the provider.
+// TestCauseOfRefusal checks which party is at fault for an HTTP error: the client for a wrong request, a gateway for
+// an HTML page, and otherwise the provider.
 func TestCauseOfRefusal(t *testing.T) {
 	const body = `{"type":"error","error":{"type":"invalid_request_error","message":"messages: at least one is required"}}`
 	for _, c := range []struct {

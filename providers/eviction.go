@@ -34,15 +34,15 @@ type evictor struct {
 // evictable is the unit of eviction: an ended exchange, or part of one.
 type evictable struct {
 	x    *Exchange
-	part *exchangePart // nil for the complete exchange
+	part *exchangePart // nil if the unit is the complete exchange
 }
 
-// evictionQueue contains units in the order of their eviction, and the number of their bytes. A pinned unit
-// leaves the queue when its eviction is due. When it is unpinned, it rejoins the queue at the end, so it is
-// not checked before that.
+// evictionQueue contains units in the order of their eviction, and the number of their bytes. A pinned unit leaves
+// the queue when its eviction is due, so that it is checked only once. When it is unpinned, it rejoins the queue at
+// the end.
 type evictionQueue struct {
 	lots  []evictable
-	bytes int64 // includes the units that left the queue because of a pin
+	bytes int64 // number of bytes in memory, including the units that left the queue because of a pin
 }
 
 // Keep sets the retention for the rest of the input.
@@ -115,8 +115,8 @@ func (in *Inspector) MakeRoom() {
 	k.evictTo(&k.rereadable, k.Rereadable, evictable.evict)
 }
 
-// evictTo removes units until the queue contains no more than most bytes. If most is 0, it removes none. Pinned
-// units leave the queue but stay in memory.
+// evictTo removes units until the bytes in the queue don't exceed most. If most is 0, it removes none. Pinned units
+// leave the queue but stay in memory.
 func (k *evictor) evictTo(l *evictionQueue, most int64, letGo func(evictable)) {
 	for most > 0 && l.bytes > most && len(l.lots) > 0 {
 		of := l.lots[0]
@@ -313,8 +313,8 @@ func (in *Inspector) reportLost(turns []int32, err error) {
 	}
 }
 
-// exchangePart is a range of ended turns in a long exchange, with the bytes of the response that belong to
-// them. A part is evicted separately, and the exchange need not have ended.
+// exchangePart is a range of ended turns in a long exchange, with their bytes in the response. A part is evicted
+// separately, even before the exchange has ended.
 //
 // A part begins with the frame that opens its first turn, at a moment when no other turn is open. So the part
 // can be read without the bytes before it.
@@ -324,7 +324,7 @@ type exchangePart struct {
 	start, end int64                 // range of bytes in the exchange's response
 	source     stream.VerbatimSource // nil if the part can't be read again
 	bytes      int64                 // number of bytes in memory
-	aside      bool                  // one of its turns is pinned, and the part is not in its queue
+	aside      bool                  // one of the part's turns is pinned, and the part is not in its queue
 	evicted    bool                  // its content can be reloaded
 	dropped    bool
 	sum        uint64 // hash of its bytes, while it is evicted
@@ -333,7 +333,7 @@ type exchangePart struct {
 // minPartBytes is the minimum number of response bytes in a part.
 const minPartBytes = 256 << 10
 
-// beginPart makes a part of the earlier turns that are in no part, if they have all ended and have enough
+// beginPart makes a part of the earlier turns that don't belong to a part, if they have all ended and have enough
 // bytes. It must be called before a turn opens.
 func (p *exchangeParts) beginPart(turn int) {
 	if turn == 0 || p.x.framer == nil || p.x.glued {

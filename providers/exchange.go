@@ -34,7 +34,7 @@ type Exchange struct {
 	ahead     time.Duration // time from the inspector's epoch to the zero of the exchange's own times
 	timed     bool          // ahead is known
 	byteCount int64         // bytes in memory, while the exchange may be evicted
-	sum       uint64        // hash of the exchange's bytes, while it is evicted
+	sum       uint64        // hash of the exchange's bytes, set while the exchange is evicted
 	known     knownSince
 	pinned    int32        // number of pins on its turns
 	passing   bool         // some of its records have no location, or are from another source
@@ -100,7 +100,7 @@ func (x *Exchange) mergeHead(h *stream.Head) {
 	}
 }
 
-// receiveResponse reads the bytes of a record of the response, each chunk with its time of arrival.
+// receiveResponse reads the bytes in a record of the response, each chunk with its time of arrival.
 func (x *Exchange) receiveResponse(r *stream.Record) {
 	if len(r.Chunks) == 0 {
 		x.receiveBytes(r.Data)
@@ -116,7 +116,7 @@ func (x *Exchange) receiveResponse(r *stream.Record) {
 	}
 }
 
-// receiveBytes reads bytes of the response as sent.
+// receiveBytes reads bytes of the response before their codings are decoded.
 func (x *Exchange) receiveBytes(p []byte) {
 	if !x.begun {
 		x.begun = true
@@ -172,7 +172,7 @@ func (x *Exchange) reportTrouble() {
 	switch {
 	case x.trouble == nil, len(x.turns) == 0 && !x.Ended:
 		return
-	case x.bomb && x.decoder == nil: // a body that becomes too large is reported, even if it has no turn
+	case x.bomb && x.decoder == nil: // a body that becomes too large is reported even without a turn
 		x.setProtocol(&emptyProtocol, "no answer")
 		turn = x.lastTurn()
 	case x.bomb, len(x.turns) > 0:
@@ -260,7 +260,7 @@ func (x *Exchange) end() {
 		x.appendBody(rest)
 		x.noteCodings(err)
 	}
-	if x.bomb && !x.cutShort() { // the rest was sent but not decoded: toolscope itself cut off the response
+	if x.bomb && !x.cutShort() { // toolscope itself cut off the response: the rest was sent but not decoded
 		x.by, x.why = stream.Toolscope, ""
 	}
 	x.Ended, x.closing = true, true
@@ -308,8 +308,7 @@ func (x *Exchange) end() {
 	x.in.addEvictable(x)
 }
 
-// closeLast closes a turn that the decoder doesn't have, because the turn's frames can't be decoded or are
-// unknown.
+// closeLast closes a turn that is unknown to the decoder, because the turn's frames can't be decoded or are unknown.
 func (x *Exchange) closeLast() {
 	n := int32(len(x.turns) - 1)
 	if n < 0 || x.out.Current().Number() != stream.NoTurn {
@@ -321,7 +320,7 @@ func (x *Exchange) closeLast() {
 	}
 	if len(turn.Findings) == 0 && !turn.HasGap() && !x.cutShort() {
 		x.emit(findingEvent(n, protocolUnknown,
-			"no frame follows %s: toolscope shows the frames as they arrived", stream.Own(x.Protocol.Title)))
+			"no frame matches %s: toolscope shows the frames as they arrived", stream.Own(x.Protocol.Title)))
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }
@@ -333,8 +332,8 @@ type closedDecoder struct{}
 func (closedDecoder) Frame(stream.Frame) error { return nil }
 func (closedDecoder) Close()                   {}
 
-// exchangeContent is the content of an exchange until it is evicted. Evicted exchanges of which no content is
-// needed share one empty content without an owner. It must not be modified: see ensureContent.
+// exchangeContent is the content of an exchange until it is evicted. Evicted exchanges whose content is not needed
+// share one empty content without an owner. It must not be modified: see ensureContent.
 type exchangeContent struct {
 	Request       stream.Wire
 	RequestHeader map[string][]string // headers of the request with canonical names; nil if the request was not seen or is not kept
@@ -344,7 +343,7 @@ type exchangeContent struct {
 
 	chain       *coding.Chain // nil before the first bytes, or if there is nothing to decode
 	broken      bool          // the codings can't be decoded any further
-	bomb        bool          // broken is set because the body becomes too large
+	bomb        bool          // broken is set because the body became too large
 	trouble     error         // the error in the codings, until it is reported
 	gap         gaps          // missed bytes
 	notes       []string      // notes about the exchange that wait for a turn
@@ -371,7 +370,7 @@ type exchangeContent struct {
 	past        history
 	requests    requestState
 	editor      editorSide
-	modelCalls  map[stream.Ref]stream.Ref // calls of the model, by the call that an agent shows for it; until that call is final
+	modelCalls  map[stream.Ref]stream.Ref // calls of the model, by the matching call that an agent shows; kept until the shown call is final
 	onFrame     func(stream.Frame)
 	onEvent     func(stream.Event)
 }
@@ -436,12 +435,11 @@ func (x *Exchange) location() stream.Location {
 // don't need to be kept.
 func (x *Exchange) Rereadable() bool { return x.Ended && x.location().Source != nil }
 
-// rereadAlone reads a rereadable exchange again, in the same way, into a separate inspector. Other exchanges
-// don't affect the result. In the new inspector, turns are numbered from 0 in the same order. Its events are
-// the same, except for events that other exchanges cause: SentBack, Ran, the conversation of a turn, and
-// their findings. Its session may differ in one fact that depends on other exchanges: which calls have the id
-// of another call (IDDup, IDDupAcrossTurns). Tools that an earlier request in the conversation declared are
-// unknown.
+// rereadAlone reads a rereadable exchange again, in the same way, into a separate inspector. Other exchanges don't
+// affect the result. In the new inspector, turns are numbered from 0 in the same order. The events are the same,
+// except for events that other exchanges cause: SentBack, Ran, the conversation of a turn, and their findings. The
+// session may differ in one fact that depends on other exchanges: which calls have the id of another call (IDDup,
+// IDDupAcrossTurns). Tools that an earlier request in the conversation declared are unknown.
 func (in *Inspector) rereadAlone(x *Exchange) (*Inspector, error) {
 	if !x.Rereadable() {
 		return nil, fmt.Errorf("exchange %d was not read from a file", x.Number)
@@ -457,7 +455,7 @@ func (in *Inspector) readsAs(x *Exchange) *protocol.Protocol {
 	return nil
 }
 
-// readAgain reads one exchange into a separate inspector, which shares no state with others.
+// readAgain reads one exchange into a separate inspector, which shares no state with other inspectors.
 func readAgain(from stream.Location, number int, request []byte, as *protocol.Protocol) (*Inspector, error) {
 	fresh := &Inspector{Request: request, forced: as, alone: true}
 	err := from.Source.Again(number, from.Start, from.End, fresh.Write)

@@ -15,8 +15,8 @@ const (
 	toolAnswer = `{"jsonrpc":"2.0","id":2,"result":{"content":[{"type":"text","text":"3"}]}}`
 )
 
-// TestExecuted checks that traffic with an MCP server belongs to no turn, in any position, and that similar
-// traffic belongs to a turn.
+// TestExecuted checks that traffic with an MCP server belongs to no turn, wherever it is in the input, and that
+// similar traffic belongs to a turn.
 func TestExecuted(t *testing.T) {
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -80,8 +80,8 @@ func TestExecuted(t *testing.T) {
 	}
 }
 
-// TestExecutedThen checks that a past view contains only the requests that had been sent by then, and the
-// responses that had arrived by then.
+// TestExecutedThen checks that a view of a past moment contains only the requests that had been sent and the
+// responses that had arrived by that moment.
 func TestExecutedThen(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: mcp.Stdio, URL: "mcp:files"}})

@@ -100,7 +100,7 @@ func TestExecutorVectors(t *testing.T) {
 	}
 }
 
-// TestExecutorsOfAStop checks a stream that stops at {"ur, in every form of a stop.
+// TestExecutorsOfAStop checks a stream that stops at {"ur, for each way in which a stream can stop.
 func TestExecutorsOfAStop(t *testing.T) {
 	chunk := func(delta, finish string) string {
 		return fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":{%s},"finish_reason":%s}]}`+"\n\n", delta, finish)
@@ -133,7 +133,8 @@ func TestExecutorsOfAStop(t *testing.T) {
 	}
 }
 
-// TestExecutorsOfValues checks the verdict of each run rule for numbers, and for a value that doesn't begin.
+// TestExecutorsOfValues checks the verdict of each run rule for numbers, and for text that is not the start of a
+// value.
 func TestExecutorsOfValues(t *testing.T) {
 	for _, test := range []struct {
 		deltas string // separated by |

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// Findings returns every finding that toolscope can report, each once: the findings of the fold, of this
+// Findings returns every finding that toolscope can report, each once: the findings of the package stream, of this
 // package, of the protocols and of the schemas, the losses of replay, and the demands of the check command.
 func Findings() []*stream.Diagnosis {
 	all := slices.Concat(stream.Findings, findings, wanted, protocol.Findings, mcp.Findings, toolrun.Findings)
@@ -107,8 +107,7 @@ var (
 	}
 )
 
-// The demands of the check command. They can't be found in the bytes: the command reports these findings
-// itself.
+// The demands of the check command. Bytes alone don't show them, so the command itself reports these findings.
 var (
 	// ToolForbidden reports a call of a forbidden tool.
 	ToolForbidden = &stream.Diagnosis{

@@ -8,11 +8,11 @@ import (
 	"toolscope/stream"
 )
 
-// TestUnknownFinish replaces each documented finish reason in the fixtures of all protocols with one that no
-// provider documents. It must not count as a normal end. The reasons of AI Studio are numbers.
+// TestUnknownFinish replaces each documented finish reason in the fixtures of all protocols with an undocumented one.
+// The new reason must not count as a normal end. The reasons of AI Studio are numbers.
 func TestUnknownFinish(t *testing.T) {
 	const unknown = "solar-flare"
-	also := map[string][]string{"ai-gateway": {"stop", "tool-calls"}} // the SDK's words, in addition to the provider's
+	also := map[string][]string{"ai-gateway": {"stop", "tool-calls"}} // the SDK's finish reasons, in addition to the provider's
 	finishes, checked := map[string]bool{}, map[string]bool{}
 	for _, f := range fixtures(t) {
 		words := map[string]bool{}

@@ -40,7 +40,7 @@ type fixture struct {
 	dialect *protocol.Protocol
 	archive archive
 	wire    []byte
-	sets    []*schema.Set // of its tools, once compiled
+	sets    []*schema.Set // schemas of the fixture's tools, once compiled
 }
 
 // fixtures returns all fixtures of all protocols.

@@ -84,7 +84,7 @@ func dump(in *Inspector) string {
 	return eventLines(in) + state(in.Session())
 }
 
-// state returns the state of the turns and calls, without event numbers.
+// state returns the state of the turns and calls as text, without event numbers.
 func state(session *stream.Session) string {
 	var s strings.Builder
 	for _, t := range session.Turns {
@@ -93,8 +93,8 @@ func state(session *stream.Session) string {
 	return turnLines(session) + s.String() + callLines(session)
 }
 
-// effort returns the number of bytes that a wire may be read again for one kind of cuttings: every place in
-// up to 512 bytes (32 KiB with TOOLSCOPE_LONG=1), and fewer places in longer wires.
+// effort returns the number of bytes of a wire that may be read again for one kind of cutting: every place in up to
+// 512 bytes (32 KiB with TOOLSCOPE_LONG=1), and fewer places in longer wires.
 func effort() int {
 	switch {
 	case testing.Short() || raceEnabled:
@@ -105,9 +105,9 @@ func effort() int {
 	return 512 * 512
 }
 
-// cuttings yields divisions of wire into chunks: byte by byte, in two at every place, and at random places.
-// If the wire is too long for the effort, the places are at its beginning, which decides on framing and
-// protocol, and some in the rest.
+// cuttings yields divisions of wire into chunks: byte by byte, in two at every place, and at random places. If the
+// wire is too long for the effort, the places are at its beginning, which shows the framing and the protocol, and
+// some in the rest.
 func cuttings(wire []byte, effort, random int, yield func(chunks ...[]byte) bool) {
 	if !yield(slices.Collect(slices.Chunk(wire, 1))...) || len(wire) == 0 {
 		return
@@ -179,7 +179,7 @@ func checkKept(t *testing.T, in *Inspector, wire []byte) {
 	}
 	punctuation := "\ufeff"
 	if strings.Contains(in.Exchange(0).Framing, "array") {
-		punctuation += ")'[],}" // of the array itself, in which } is accepted as ], and the prefix of nested arrays
+		punctuation += ")'[],}" // the array's own bytes, where } is accepted as ], and the prefix of nested arrays
 	}
 	says := func(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(punctuation, r) }
 	if rest := wire[at:]; bytes.ContainsFunc(rest, says) {

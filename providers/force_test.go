@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestReread checks that a wrong guess loses no byte, and that reading by the bytes again has the first
-// result.
+// TestReread checks that a wrong forced protocol loses no byte, and that a second reading without a forced protocol
+// has the first result.
 func TestReread(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -84,8 +84,8 @@ func (d terse) Frame(stream.Frame) error {
 
 func (d terse) Close() {}
 
-// TestTurnOpenWithoutDetails checks that facts about a turn that only the exchange has are there, even if the
-// decoder has no details.
+// TestTurnOpenWithoutDetails checks that a turn has the facts that only the exchange has, even if the decoder reports
+// no details.
 func TestTurnOpenWithoutDetails(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 4, Data: data("{}"), End: true})

@@ -27,7 +27,7 @@ type gaps struct {
 	base         int64 // offset in the response at which the framer began
 	seeking      bool  // the next start of a frame has not been found yet
 	requestBytes int64 // number of missed bytes in the request
-	lookedAt     int64 // size of the response before which there is no new search
+	lookedAt     int64 // size that the response must reach before the next search
 
 	firstFrame  int32 // number of the first decoded frame, from 1; 0 before it
 	beganBefore bool  // the log begins in the middle of the response
@@ -41,8 +41,8 @@ func (g *gaps) noteFrame(number int32) {
 	}
 }
 
-// checkBeginning reports if an event shows that the beginning of the response is missing. Logs are rotated,
-// and read from their last lines, so they may begin anywhere in a response. No party is at fault for that.
+// checkBeginning reports that the beginning of the response is missing, if an event shows this. Logs are rotated, or
+// read from their last lines, so they may begin anywhere in a response. No party is at fault for that.
 func (g *gaps) checkBeginning(e *stream.Event) {
 	if g.x.Head.Wrappers == "" && !g.x.Head.EndUnknown || e.Turn > 0 {
 		return
@@ -222,8 +222,7 @@ func messageIn(p []byte) (at int, found bool) {
 	return 0, false
 }
 
-// reportMissed reports missed bytes for every open turn. If no turn is open, it reports them for the last
-// turn.
+// reportMissed reports missed bytes for every open turn. If no turn is open, it reports the bytes for the last turn.
 func (g *gaps) reportMissed(n int64) {
 	words := fmt.Sprintf("toolscope missed %s of the response: the state of calls that were not final before the gap is unknown", count.Of(n, "byte"))
 	open := g.x.openTurns()
@@ -255,8 +254,8 @@ func (x *Exchange) openTurns() (open []int32) {
 	return open
 }
 
-// isDoubtful reports whether an event of the decoder may be wrong because of a gap. After a gap, any finding
-// is doubtful, but a fault or a signature only in a turn with a gap. If the beginning of a log is missing,
+// isDoubtful reports whether an event of the decoder may be wrong because of a gap. After a gap, any finding is
+// doubtful, but a fault or a signature is doubtful only in a turn with a gap. If the beginning of a log is missing,
 // findings about the first turn are doubtful.
 func (g *gaps) isDoubtful(e stream.Event) bool {
 	switch e.Kind {
@@ -287,9 +286,9 @@ func (g *gaps) afterEvent(e stream.Event, turn int32) {
 	}
 }
 
-// isGlued reports whether a frame of an event stream contains several events. Without blank lines between
-// events, for example in logs filtered for data lines, the framing reads them as one event. The first line of
-// such a frame is a complete object, so the next line can't belong to the same JSON text.
+// isGlued reports whether a frame of an event stream contains several events. If events have no blank lines between
+// them, for example in logs filtered for data lines, the framing reads them as one event. The first line of such a
+// frame is a complete object, so the next line can't belong to the same JSON text.
 func isGlued(f stream.Frame) bool {
 	line, _, more := bytes.Cut(f.Data, []byte("\n"))
 	return more && json.IsObject(line)

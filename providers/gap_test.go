@@ -25,8 +25,7 @@ func (f fixture) holed(holes ...[2]int) *Inspector {
 	return in
 }
 
-// TestGaps checks that, whatever bytes of a stream are missed, all reported facts are true or marked as
-// unknown.
+// TestGaps checks that all reported facts are true or marked as unknown, whichever bytes of a stream are missed.
 func TestGaps(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {
@@ -37,7 +36,7 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestCorpusGaps checks the same for recorded streams.
+// TestCorpusGaps does the same checks as TestGaps for recorded streams.
 func TestCorpusGaps(t *testing.T) {
 	corpus(t)
 	rarely(t)
@@ -63,7 +62,8 @@ func (f fixture) checkGaps(t *testing.T) {
 	}
 }
 
-// holes returns holes: complete frames, between any two as far as there are not too many, and random holes.
+// holes returns ranges of bytes to leave out: complete frames, ranges between any two frames if there are not too
+// many, and random ranges.
 func (f fixture) holes(whole *Inspector, random *rand.Rand) (list [][2]int) {
 	w := &whole.Exchange(0).Response
 	ends := []int{0}
@@ -88,7 +88,7 @@ func (f fixture) holes(whole *Inspector, random *rand.Rand) (list [][2]int) {
 // truth is the set of true facts about a stream.
 type truth struct {
 	calls     map[string]bool
-	overruled map[string]bool // the call was final, but a later fact overruled this; that fact may be among the missing bytes
+	overruled map[string]bool // the call was final, but a later fact overruled this; the later fact may be among the missing bytes
 	codes     map[string]bool
 	turns     int
 	ends      map[string]bool
@@ -113,8 +113,8 @@ func truthOf(in *Inspector) *truth {
 	return known
 }
 
-// overrule records the states in which a call may be seen if the overruling fact is missing. This fact is a
-// refusal, or arguments that came although the call was final.
+// overrule records the states that a call may have if the overruling fact is missing. This fact is a refusal, or
+// arguments that arrived although the call was final.
 func (known *truth) overrule(c *stream.Call) {
 	if c.Phase() > stream.PhaseEnded {
 		known.overruled[identity(c, c.Args())] = true
@@ -153,7 +153,7 @@ func account(c *stream.Call) string {
 	return fmt.Sprintf("%s %s %q %s", c.ID, c.Name, c.Args(), c.Status())
 }
 
-// contradicts returns the false facts in a session with missing bytes.
+// contradicts returns the false facts in a session that has missing bytes.
 func (known *truth) contradicts(in *Inspector) string {
 	turns := in.Session().Turns
 	if len(turns) == 0 {
@@ -193,8 +193,8 @@ func (known *truth) contradicts(in *Inspector) string {
 	return ""
 }
 
-// FuzzGaps checks that any bytes with any gap have a session, which doesn't depend on how the remaining bytes
-// are cut into chunks. No remaining byte may be lost.
+// FuzzGaps checks that any bytes with any gap result in a session that doesn't depend on how the remaining bytes are
+// cut into chunks. No remaining byte may be lost.
 func FuzzGaps(f *testing.F) {
 	for _, fixture := range fixtures(f) {
 		f.Add(fixture.wire, uint16(len(fixture.wire)/3), uint16(40), uint64(1))

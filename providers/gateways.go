@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// gateways lists programs and services that respond in place of a provider that they can't reach. Each is
+// gateways lists programs and services that respond in place of a provider that they can't reach. A gateway is
 // recognised by a header, or by lower-case words in its page.
 var gateways = []struct{ name, header, value, words string }{
 	{"Cloudflare", "Cf-Ray", "", "cloudflare"},

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestGateways checks that an error from a gateway names the gateway. An error in JSON is the provider's,
-// also behind a gateway.
+// TestGateways checks that an error from a gateway names the gateway. An error in JSON is the provider's, even if a
+// gateway passed it on.
 func TestGateways(t *testing.T) {
 	const overloaded = `{"type":"error","error":{"type":"api_error","message":"internal"}}`
 	for _, test := range []struct {

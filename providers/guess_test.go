@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// strangers are beginnings of inputs without model traffic, each with a word from their descriptions.
+// strangers are beginnings of inputs without model traffic, each with a word from its description.
 var strangers = []struct{ text, like string }{
 	{"PK\x03\x04\x14\x00", "ZIP"}, {"SQLite format 3\x00\x10\x00", "SQLite"}, {"\x7fELF\x02\x01", "program"}, {"\x89PNG\r\n", "image"},
 	{"%PDF-1.7\n", "PDF"}, {"\x0a\x0d\x0d\x0a\x1c\x00", "network packet"}, {strings.Repeat("\x00\x01\xfe", 30), "binary"},

@@ -16,7 +16,7 @@ import (
 // history is the history in an exchange's request, with the state of reading it.
 type history struct {
 	x        *Exchange
-	read     int64 // number of request bytes from which messages were read
+	read     int64 // number of request bytes whose messages have been read
 	messages []protocol.Message
 	target   *protocol.Target
 	broken   bool        // the request can't be read completely
@@ -27,7 +27,7 @@ type history struct {
 	heard    int64 // number of observed bytes in the client's messages on a WebSocket
 
 	names     []replay.UnsentCall // names of its calls, once needed
-	namesRead int64               // number of request bytes from which names were read
+	namesRead int64               // number of request bytes whose names have been read
 }
 
 // History returns the history in the request, and the target for its protocol. If no request was captured, it
@@ -107,8 +107,7 @@ func (in *Inspector) authorOf(p *protocol.Part) (author protocol.ArgsAuthor) {
 // maxAuthors is the maximum number of turns that are checked for an id.
 const maxAuthors = 64
 
-// guessHistory reads a request without a known protocol. It uses the protocol in which it finds the most
-// content.
+// guessHistory reads a request without a known protocol. It uses the protocol whose decoder finds the most content.
 func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target, why error) {
 	most := 0
 	for i := range All {
@@ -130,8 +129,8 @@ func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target
 	return best, target, why
 }
 
-// protocolPoints returns the points that a part adds to the score of its protocol. A call or a result has a
-// point for each message, so that it outweighs texts.
+// protocolPoints returns the points that a part adds to the score of its protocol. A call or a result has as many
+// points as there are messages, so that it outweighs texts.
 func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {
 		points += messages
@@ -142,7 +141,7 @@ func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points
 	return points
 }
 
-// dropMessages frees the messages of the request, which can be read again.
+// dropMessages frees the messages of the request. They can be read again.
 func (h *history) dropMessages() {
 	if h.read != 0 {
 		h.read, h.messages = 0, nil
@@ -242,7 +241,8 @@ func (h *history) reportSentBack(o *replay.Observation, past *replay.History, wo
 	}
 }
 
-// notNeeded replaces the word for the reasoning if the request doesn't need the reasoning. The word "" stays.
+// notNeeded returns the word for reasoning that the request doesn't need. If there is no word for the reasoning, it
+// returns "".
 func notNeeded(word string) string {
 	if word == "" {
 		return ""
@@ -308,8 +308,8 @@ func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result prot
 	return result, false
 }
 
-// CarriedCalls returns the calls in the request's history. A call that is previewed alone must not have the
-// same id as one of them. The messages are freed afterwards.
+// CarriedCalls returns the calls in the request's history. If a call is previewed alone, its id must not equal the id
+// of one of these calls. CarriedCalls then frees the messages.
 func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 	if x == nil {
 		return nil
@@ -326,7 +326,7 @@ func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 	return x.past.names
 }
 
-// CarriedCall is a call in the form that a later request contains.
+// CarriedCall is a call in the form in which a later request contains it.
 type CarriedCall struct {
 	Exchange *Exchange
 	To       *protocol.Target
@@ -336,7 +336,8 @@ type CarriedCall struct {
 	At, End  int            // range of the arguments in Body; At is -1 if unknown
 }
 
-// Carried returns a call in the form that a request contains. The result ok is false if the request can't be read.
+// Carried returns a call in the form in which a request contains it. The result ok is false if the request can't be
+// read.
 func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	x, t := v.Exchange(exchange), v.Session().Turn(c.Turn)
 	if x == nil || t == nil {
@@ -357,7 +358,7 @@ func (v *View) Carried(c *stream.Call, exchange int) (b CarriedCall, ok bool) {
 	return b, ok
 }
 
-// carriedCalls is the history of one request of an exchange. A WebSocket has several requests.
+// carriedCalls is the history of one request of an exchange. An exchange on a WebSocket has several requests.
 type carriedCalls struct {
 	body     []byte
 	to       *protocol.Target
@@ -398,7 +399,7 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 	}
 }
 
-// locateArgs finds the arguments in the body. The parts are in the same order in the body.
+// locateArgs finds the arguments in the body. It relies on the order of the parts, which is the same in the body.
 func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 	b.Args, b.At = b.Part.Args, -1
 	from := 0
@@ -516,8 +517,8 @@ func (v *View) Witnesses(calls ...*stream.Call) (all []replay.Evidence) {
 	return all
 }
 
-// isAboutCalls reports whether the text of a refusal may be about calls. There are many other reasons why a
-// request may be refused.
+// isAboutCalls reports whether the text of a refusal may be about calls. A request may also be refused for many other
+// reasons.
 func isAboutCalls(words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc([]string{"tool", "function", "argument", "call_id"}, func(s string) bool { return strings.Contains(words, s) })

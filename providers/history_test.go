@@ -33,7 +33,7 @@ func TestCorpusHistory(t *testing.T) {
 		name, _, _ := strings.Cut(rest, "\t")
 		to, err := FindTarget(strings.TrimPrefix(name, "bedrock-"))
 		if err != nil {
-			continue // the head of the list, or a protocol without a history of its own
+			continue // the header line of the list, or a protocol without a history of its own
 		}
 		read[to.Protocol] = true
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -80,8 +80,8 @@ func checkOwn(t *testing.T, to *protocol.Target, messages []protocol.Message) {
 	}
 }
 
-// checkCalls checks that each call has a name, and arguments that parse. A client may have sent back a text
-// that was never meant as JSON, but no text that is cut off.
+// checkCalls checks that each call has a name, and arguments that parse. A client may have sent back a text that was
+// never meant as JSON, but not one that is cut off.
 func checkCalls(t *testing.T, messages []protocol.Message) {
 	n := 0
 	for _, m := range messages {

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// framesIgnored is the finding that a protocol doesn't interpret much of a stream that it claimed.
+// framesIgnored is the finding that a protocol claimed a stream but doesn't interpret much of it.
 var framesIgnored = &stream.Diagnosis{
 	Code: "FRAMES_IGNORED", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Toolscope,
 	Verdict:      "frames unread",
@@ -20,8 +20,8 @@ var framesIgnored = &stream.Diagnosis{
 	Advice:       "Look at the frames in the wire pane. If the protocol is wrong, set the right protocol with --protocol.",
 }
 
-// minIgnoredFrames is the minimum number of data frames in a response from which on the share of unknown
-// frames matters.
+// minIgnoredFrames is the minimum number of data frames in a response. In shorter responses, the share of unknown
+// frames doesn't matter.
 const minIgnoredFrames = 4
 
 // ignoredFrames counts the data frames of an exchange that its decoder doesn't interpret. Such a frame makes
@@ -107,7 +107,7 @@ func firstKeys(object json.Value) (keys []string) {
 	return keys
 }
 
-// isQuiet reports whether a protocol has frames with the given name that contain nothing about calls.
+// isQuiet reports whether the frames of a protocol that have the given name contain nothing about calls.
 func isQuiet(p *protocol.Protocol, name string) bool {
 	return slices.ContainsFunc(p.Quiet, func(quiet string) bool {
 		prefix, found := strings.CutSuffix(quiet, "*")

@@ -7,8 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestFramesIgnored checks that a protocol reports that it doesn't interpret much of a stream that it
-// claimed.
+// TestFramesIgnored checks that toolscope reports when a protocol claimed a stream but doesn't interpret much of it.
 func TestFramesIgnored(t *testing.T) {
 	const start, text, end = `{"type":"message_start","message":{"id":"m","content":[]}}`,
 		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}`, `{"type":"message_stop"}`

@@ -17,7 +17,7 @@ import (
 // in which their bytes arrive. The zero value is ready to use. An Inspector belongs to one goroutine.
 type Inspector struct {
 	Timeline stream.Timeline
-	Request  []byte     // body that is used for requests that were not captured
+	Request  []byte     // body used for requests that were not captured
 	Others   OtherLines // lines of the source that are outside exchanges
 
 	exchanges     []*Exchange
@@ -25,7 +25,7 @@ type Inspector struct {
 	turns         int32 // number of opened turns
 	log           recordOrder
 	forced        *protocol.Protocol
-	rereads       map[int]*protocol.Protocol // by exchange: the protocol with which it is read again, or nil if its bytes decide
+	rereads       map[int]*protocol.Protocol // by exchange: the protocol with which the exchange is read again, or nil if its bytes decide
 	closed        bool
 	recording     map[int]bool // exchanges that a program was still recording at the end of the source
 	alone         bool         // rereads one exchange, independently of others
@@ -169,7 +169,7 @@ func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
 	}
 }
 
-// maxRuns is the maximum number of kept start times of runs. A hub adds runs as long as it runs.
+// maxRuns is the maximum number of kept start times of runs. A hub gets new runs as long as it is running.
 const maxRuns = 1 << 14
 
 // noteRunStart keeps the start time of an exchange's run, for exchanges in the run whose own start was not
@@ -261,7 +261,7 @@ func (x *Exchange) reportNotes() {
 	}
 }
 
-// isNoteAlone reports whether a record contains at most a note, so the note is about the source.
+// isNoteAlone reports whether a record contains nothing or only a note. Such a note is about the source.
 func isNoteAlone(r *stream.Record) bool {
 	return len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 && !strings.HasPrefix(r.Note, heldPrefix)
 }
@@ -294,8 +294,7 @@ func (in *Inspector) ensureExchange(number int) *Exchange {
 	return x
 }
 
-// recentHeads keeps the latest heads. Exchanges of the same log mostly have equal heads, of which only one is
-// kept.
+// recentHeads keeps the latest heads. Most exchanges of a log have equal heads, so that only one copy is kept.
 type recentHeads struct{ last []*stream.Head }
 
 // maxHeads is the maximum number of kept heads.
@@ -338,8 +337,8 @@ func (o *OtherLines) add(r stream.Record) {
 	}
 }
 
-// keepSurroundings keeps the text that surrounds the latest bytes in their log line, as long as bytes are
-// kept.
+// keepSurroundings keeps the text that surrounds the latest bytes in their log line. It does so only as long as bytes
+// are kept.
 func (x *Exchange) keepSurroundings(r stream.Record) {
 	switch {
 	case x.in.kept.ReadOnce:

@@ -13,7 +13,7 @@ import (
 // data returns a frame of an event stream that contains text.
 func data(text string) []byte { return []byte("data: " + text + "\n\n") }
 
-// TestExchanges checks that alternating exchanges are followed separately, each with its request, and in one
+// TestExchanges checks that alternating exchanges are followed separately, each with its request, and on one
 // timeline.
 func TestExchanges(t *testing.T) {
 	in := new(Inspector)
@@ -50,7 +50,7 @@ func TestExchanges(t *testing.T) {
 	}
 }
 
-// TestWaitingFrames checks that frames that come before the protocol is known keep their times and places.
+// TestWaitingFrames checks that frames that arrive before the protocol is known keep their times and places.
 func TestWaitingFrames(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{At: 1 * time.Microsecond, Data: []byte(": waiting\n\n")})
@@ -70,8 +70,8 @@ func TestWaitingFrames(t *testing.T) {
 	}
 }
 
-// TestPatience checks that a stream of an unknown protocol is shown while it is still running. By then, weak
-// evidence is enough.
+// TestPatience checks that a stream of an unknown protocol is shown while it is still running. After enough frames,
+// weak evidence is enough.
 func TestPatience(t *testing.T) {
 	for _, test := range []struct{ frame, want string }{
 		{`{"type":"brand_new"}`, "unknown"},
@@ -116,7 +116,8 @@ func TestAfterTheEnd(t *testing.T) {
 	}
 }
 
-// FuzzInspector checks that any bytes in any chunks have the same session, and that no byte is lost.
+// FuzzInspector checks that the session doesn't depend on how the bytes are cut into chunks, and that no byte is
+// lost.
 func FuzzInspector(f *testing.F) {
 	for _, fixture := range fixtures(f) {
 		f.Add(fixture.wire, uint64(1))

@@ -30,7 +30,7 @@ func answer(n int) string {
 	return s.String()
 }
 
-// day writes n exchanges, two at a time, from a tape if there is one.
+// day writes n exchanges, two at a time. It writes them from a tape if there is one.
 func day(in *Inspector, from *tape, first, n int) {
 	write := func(r stream.Record) {
 		if from != nil {
@@ -99,7 +99,7 @@ func TestKeepPinned(t *testing.T) {
 		in.Pin(n + 1)
 		in.Pin(n + 1)
 	}
-	looks := 0 // a limit: a pass looks only at the units in the queue
+	looks := 0 // a limit: a pass checks only the units in the queue
 	for n := range 40 * pinned {
 		looks += len(in.kept.once.lots)
 		day(in, nil, 2*n+1, 2)
@@ -140,7 +140,7 @@ func TestKeepCools(t *testing.T) {
 	if !x.Evicted() || turn.Retention != stream.Evicted || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
 		t.Fatalf("cold %v, turn %v", x.Evicted(), turn.Retention)
 	}
-	for n := range whole.Session().Turns { // one after another: the earlier ones are evicted again
+	for n := range whole.Session().Turns { // one after another: each reload evicts earlier ones again
 		number := whole.Session().Turns[n].Exchange
 		if read := in.Reload(int32(n)); read != nil {
 			if err := read()(); err != nil {

@@ -103,8 +103,8 @@ func TestLanesByHistory(t *testing.T) {
 	}
 }
 
-// TestChange checks that the changes from the previous request are reported on the turn, and that a cache
-// that they made useless is a finding. An expired cache is not.
+// TestChange checks that the changes since the previous request are reported for the turn, and that there is a
+// finding if they broke the cache. There must be no finding if the cache has expired.
 func TestChange(t *testing.T) {
 	var got []string
 	var in Inspector
@@ -155,7 +155,7 @@ func TestLanesBounded(t *testing.T) {
 	}
 }
 
-// TestPlain checks that other requests of a client end when HTTP ends, without findings.
+// TestPlain checks that a client's requests that are not for a model end with the HTTP response, without findings.
 func TestPlain(t *testing.T) {
 	for _, c := range []struct {
 		method, url, request, body string

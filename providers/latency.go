@@ -19,7 +19,7 @@ type Latency struct {
 	Named      time.Duration // arrival of the name of the call's tool
 	FirstByte  time.Duration // first byte of the arguments
 	Actionable time.Duration // completion of the last required key's value
-	Parses     time.Duration // first time that the arguments are an object
+	Parses     time.Duration // first moment at which the arguments are an object
 	LastByte   time.Duration // last byte of the arguments so far
 	Sealed     time.Duration // time when the arguments became final
 	End        time.Duration // end of the response

@@ -41,8 +41,8 @@ const (
 	turnEnds   = `{"type":"message_stop"}`
 )
 
-// TestLatency checks that each moment of a call is measured from the start of the request. A moment that has
-// not come is missing, which is not 0.
+// TestLatency checks that each moment of a call is measured from the start of the request. A moment that was not
+// reached is missing, not 0.
 func TestLatency(t *testing.T) {
 	at := []time.Duration{400 * ms, 500 * ms, 600 * ms, 700 * ms, 2200 * ms, 2300 * ms, 3800 * ms, 3900 * ms, 4000 * ms}
 	bodies := []string{

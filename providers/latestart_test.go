@@ -63,8 +63,8 @@ func inspectLines(wrappers string, frames []string) (codes []string, turn *strea
 	return codes, in.Session().Turns[0]
 }
 
-// TestLogBeginsInside checks logs that begin anywhere in a response. No party is accused of the missing lines. A call
-// whose beginning was seen keeps its state; the state of a call without its beginning is unknown.
+// TestLogBeginsInside checks logs that begin anywhere in a response. No party is at fault for the missing lines. A
+// call whose beginning was seen keeps its state; the state of a call without its beginning is unknown.
 func TestLogBeginsInside(t *testing.T) {
 	for name, text := range lateStarts {
 		frames := strings.Split(text, "\n")
@@ -114,7 +114,8 @@ func TestLateStartOfOneCall(t *testing.T) {
 	}
 }
 
-// TestStreamWithoutItsBeginning checks near misses: a response that was captured completely, and a later fault in a log.
+// TestStreamWithoutItsBeginning checks cases in which no beginning is missing: a response that was captured
+// completely, and a later fault in a log.
 func TestStreamWithoutItsBeginning(t *testing.T) {
 	frames := strings.Split(lateStarts["anthropic"], "\n")
 	if codes, _ := inspectLines("", frames[1:]); !slices.Contains(codes, "PROTOCOL_VIOLATION by gateway") {
@@ -126,7 +127,7 @@ func TestStreamWithoutItsBeginning(t *testing.T) {
 	}
 }
 
-// TestLateStartBetweenCalls checks logs that begin between parallel calls, and after all calls. No party is accused.
+// TestLateStartBetweenCalls checks logs that begin between parallel calls, and after all calls. No party is at fault.
 func TestLateStartBetweenCalls(t *testing.T) {
 	const chunk = `{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`
 	second := fmt.Sprintf(chunk, `{"tool_calls":[{"index":1,"id":"call_2","type":"function","function":{"name":"g","arguments":"{}"}}]}`, "null")

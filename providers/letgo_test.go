@@ -105,8 +105,8 @@ func TestLetGo(t *testing.T) {
 // quoted returns a text as a JSON string.
 func quoted(text string) string { return string(json.AppendQuoted(nil, []byte(text))) }
 
-// TestLetGoAccusesNobody checks that the reports about dropped calls agree with the reports about the
-// complete calls, or contain less.
+// TestLetGoAccusesNobody checks that the reports about dropped calls agree with the reports about the complete calls,
+// or contain fewer facts.
 func TestLetGoAccusesNobody(t *testing.T) {
 	may := map[replay.Treatment][]replay.Treatment{
 		replay.WasAltered:     {replay.WasAltered, replay.WasEmptied, replay.WasRepaired},
@@ -145,7 +145,7 @@ func TestLetGoAccusesNobody(t *testing.T) {
 	}
 }
 
-// TestLetGoReadAgain checks that the reports contain nothing less if the calls can be read again.
+// TestLetGoReadAgain checks that the reports contain all facts if the calls can be read again.
 func TestLetGoReadAgain(t *testing.T) {
 	all := func(in *Inspector) string {
 		var b strings.Builder

@@ -16,8 +16,8 @@ type bomb struct {
 	body func(n int) string
 }
 
-// sseBomb returns a bomb of server-sent events: first, followed by n events. Each is made by the format each,
-// whose verbs are all the number of the event.
+// sseBomb returns a bomb of server-sent events: first, followed by n events. The format each makes one event, and all
+// its verbs are the number of the event.
 func sseBomb(name, first, each string) bomb {
 	return bomb{name, func(n int) string {
 		var b strings.Builder
@@ -31,7 +31,7 @@ func sseBomb(name, first, each string) bomb {
 	}}
 }
 
-// jsonBomb returns a bomb in one JSON text: n elements between head and tail, each made by the format each.
+// jsonBomb returns a bomb in one JSON text: n elements between head and tail. The format each makes one element.
 func jsonBomb(name, head, each, tail string) bomb {
 	return bomb{name, func(n int) string {
 		var b strings.Builder

@@ -23,20 +23,20 @@ var callLoop = &stream.Diagnosis{
 // Minimum numbers of rounds for a loop, and other limits.
 const (
 	minRounds       = 3
-	minUsefulRounds = 5  // for calls without an error, for a warning
+	minUsefulRounds = 5  // for a warning about calls without an error
 	minShortRounds  = 8  // for calls with a short result, which may be a confirmation
 	minWaitRounds   = 10 // for calls that wait
-	shortResult     = 16 // length in bytes from which on a result is not short
+	shortResult     = 16 // minimum length in bytes of a result that is not short
 	maxPeriod       = 3  // maximum number of calls in a round
 )
 
 // callLoops finds repeated rounds of the same calls with the same results in a conversation.
 type callLoops struct {
 	steps    [maxPeriod]loopStep // the latest steps, beginning with the last one
-	same     [maxPeriod]int      // by period less 1: number of consecutive calls that equal the call one period earlier
-	bytes    [maxPeriod]int      // by period less 1: bytes of these calls and their results
-	turns    [maxPeriod]int32    // by period less 1: turn of the first of these calls
-	reported [maxPeriod]uint8    // by period less 1: the reported grade
+	same     [maxPeriod]int      // by period minus 1: number of consecutive calls that equal the call one period earlier
+	bytes    [maxPeriod]int      // by period minus 1: bytes of these calls and their results
+	turns    [maxPeriod]int32    // by period minus 1: turn of the first of these calls
+	reported [maxPeriod]uint8    // by period minus 1: the reported grade
 	said     uint64              // number of user messages in requests that contain only new messages
 }
 
@@ -193,8 +193,8 @@ const maxErrorStart = 200
 var (
 	// errorStart matches results that begin like errors.
 	errorStart = regexp.MustCompile(`(?i)^\s*(?:<tool_use_error>|(?:fatal )?error\b|traceback\b|exit(?:ed with)?(?: code)? [1-9]|[^\n]{0,120}: (?:command )?not found\b|command failed\b)`)
-	// failedCommand matches results with which agents report a shell command that failed: Gemini CLI and Qwen Code,
-	// Codex, and pi.
+	// failedCommand matches the results with which Gemini CLI, Qwen Code, Codex and pi report that a shell command
+	// failed.
 	failedCommand = regexp.MustCompile(`(?s)^(?:<untrusted_context>\n)?(?:Output|Command): .*\nExit Code: [1-9]\d*\n|` +
 		`^(?:Chunk ID: \w+\n)?(?:Wall time:? [0-9.]+ seconds\n)?(?:Process exited with code|Exit code:) [1-9]|\nCommand exited with code [1-9]\d*\s*$`)
 	// agentLines matches the lines that agents add to each result of a shell command, and that differ each time.

@@ -28,7 +28,7 @@ var outsides = []struct {
 	{"claude-code", "", map[string][]string{"Content-Type": {"text/plain"}}},
 }
 
-// printed are the protocols of lines that programs print. No server sends them.
+// printed are the protocols of lines that programs print. No server sends such lines.
 var printed = map[string]bool{"copilot-cli": true, "pi-json": true, "gemini-cli": true, "droid-exec": true, "cursor-cli": true}
 
 // TestMatrix checks that the bytes decide, whatever the path and the headers, if one frame is certain

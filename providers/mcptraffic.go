@@ -29,7 +29,7 @@ type mcpTraffic struct {
 	compared []*schema.Set // tools in requests that were compared with the servers' tools
 }
 
-// toolTraffic returns the traffic with MCP servers, which it creates if needed.
+// toolTraffic returns the inspector's mcpTraffic. It creates one if there is none.
 func (in *Inspector) toolTraffic() *mcpTraffic {
 	if in.executed == nil {
 		e := &mcpTraffic{in: in}
@@ -342,8 +342,8 @@ func (m *mcpTraffic) ClocksApart(model, server int) bool {
 	return x == nil || x.Head.File != m.log.FileOf(server)
 }
 
-// EndedTwice implements toolrun.Source. A finding about an end in the slot of the call, which was no longer
-// open, shows this.
+// EndedTwice implements toolrun.Source. The evidence is a finding about an end in the call's slot when the call was
+// no longer open.
 func (m *mcpTraffic) EndedTwice(r stream.Ref) bool {
 	t, c := m.in.Session().Find(r)
 	return c != nil && slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
@@ -367,7 +367,7 @@ func (m *mcpTraffic) AddToolRun(n toolrun.Match) (event int) {
 // NotRun returns the calls with a result whose tools were never run.
 func (in *Inspector) NotRun() []toolrun.CallWithoutRun { return in.toolTraffic().matcher.NotRun() }
 
-// ToolRun returns the tool request for r, with its match; nil if r doesn't run a tool.
+// ToolRun returns the tool request for r, with its match. It returns nil if r doesn't run a tool.
 func (in *Inspector) ToolRun(r *mcp.Request) *toolrun.ToolRequest {
 	return in.toolTraffic().matcher.Request(r)
 }

@@ -15,8 +15,8 @@ import (
 	"toolscope/stream"
 )
 
-// saidBy returns all facts of a view besides its session, in words. For a response, it includes only the
-// frames that events refer to, because a past view doesn't show how much of the next frame had come.
+// saidBy returns all facts of a view besides its session, in words. For a response, it includes only the frames that
+// events refer to, because a past view doesn't show how much of the next frame had arrived.
 func saidBy(v *View) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events\n", v.Events())
@@ -161,12 +161,12 @@ func TestCorpusMoments(t *testing.T) {
 	})
 }
 
-// TestEndHere checks that a source that ends at a moment has its open calls cut off by toolscope, and that
-// the earlier state is restored when the view is moved.
+// TestEndHere checks that, if a source ends at a moment, toolscope is reported to have cut off the open calls. When
+// the view is moved, the earlier state must be restored.
 func TestEndHere(t *testing.T) {
 	in, records := new(Inspector), demo(t, "parallel")
 	in.Timeline.Every = 7
-	for i, r := range records { // the other half comes after the view was ended each time
+	for i, r := range records { // the other half arrives after EndHere, each time
 		if in.Write(r); i > len(records)/2 {
 			v := in.View().At(in.Timeline.Len())
 			v.EndHere()

@@ -47,7 +47,8 @@ func TestChunkDepth(t *testing.T) {
 	}
 }
 
-// TestSlowHead checks that the cost of a long undecided beginning doesn't grow faster than its length.
+// TestSlowHead checks that the time to read a long beginning without known framing doesn't grow faster than its
+// length.
 func TestSlowHead(t *testing.T) {
 	const long = 1 << 20
 	for _, test := range []struct{ head, rest, framing string }{

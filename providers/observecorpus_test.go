@@ -31,7 +31,7 @@ func recordedHistories(t *testing.T) (all []recorded) {
 		name, _, _ := strings.Cut(rest, "\t")
 		to, err := FindTarget(strings.TrimPrefix(name, "bedrock-"))
 		if err != nil {
-			continue // the head of the list, or a protocol without a history of its own
+			continue // the header line of the list, or a protocol without a history of its own
 		}
 		request, err := os.ReadFile(filepath.Join(root, file))
 		if err != nil {
@@ -103,9 +103,8 @@ func (r recorded) respelled(t *testing.T) []protocol.Message {
 	return out
 }
 
-// TestCorpusObserved checks that the calls in real clients' requests are intact, also if the requests of
-// their turns are unknown, and also if the arguments are written again. Turns of other conversations must not
-// be reported as missing.
+// TestCorpusObserved checks that the calls in real clients' requests are intact, even if the requests of their turns
+// are unknown or the arguments are written again. Turns of other conversations must not be reported as missing.
 func TestCorpusObserved(t *testing.T) {
 	all := recordedHistories(t)
 	for _, r := range all {

@@ -47,8 +47,8 @@ func manyAnswers(n, words int) *bareBody {
 	return &bareBody{text: []byte(s.String())}
 }
 
-// chatLines returns a body with n responses in another protocol, in lines, in which nothing marks the end of
-// a response.
+// chatLines returns a body of lines with n responses in another protocol, in which nothing marks the end of a
+// response.
 func chatLines(n int) *bareBody {
 	var s strings.Builder
 	for i := range n {

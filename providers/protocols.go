@@ -258,7 +258,7 @@ var emptyProtocol = protocol.Protocol{
 
 type unknownDecoder struct {
 	turn   *protocol.Turn
-	title  string // title of the protocol that a frame shows but toolscope doesn't decode; "" if unknown
+	title  string // title of a protocol that toolscope recognises but doesn't decode; "" if unknown
 	guess  string // guessed kind of the stream; "" if there is no guess
 	frames int
 }

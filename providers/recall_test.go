@@ -59,7 +59,8 @@ func TestLoadCost(t *testing.T) {
 	}
 }
 
-// manyCalls writes n calls to an inspector, together calls in each response, without requests.
+// manyCalls writes n calls to an inspector, without requests. The parameter together is the number of calls in each
+// response.
 func manyCalls(in *Inspector, n, together int) {
 	first := len(in.exchanges) * together
 	for i := first; i < first+n; i += together {

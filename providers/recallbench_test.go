@@ -79,7 +79,7 @@ func (l *load) records(n int) []stream.Record {
 	return []stream.Record{{Exchange: n + 1, Request: true, Data: request}, {Exchange: n + 1, Data: []byte(response)}, {Exchange: n + 1, End: true}}
 }
 
-// run writes the load's exchanges with the numbers from from up to, but not including, end.
+// run writes the load's exchanges whose numbers are at least from and less than end.
 func (l *load) run(in *Inspector, from, end int) {
 	for n := from; n < end; n++ {
 		for _, r := range l.records(n) {
@@ -94,7 +94,7 @@ type cost struct {
 	allocs, bytes uint64
 }
 
-// costs returns the cost of the exchanges from from to end, after all earlier ones.
+// costs returns the cost of the exchanges between the numbers from and end, after all earlier exchanges.
 func (l *load) costs(in *Inspector, from, end int) cost {
 	l.run(in, len(in.exchanges), from)
 	var records []stream.Record

@@ -39,7 +39,7 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32)
 	return r
 }
 
-// maxErrorBody is the maximum number of bytes of an error in which another error is searched for.
+// maxErrorBody is the maximum number of bytes of an error that are searched for another error.
 const maxErrorBody = 64 << 10
 
 // hasContent reports whether the response contains output of the model. On a WebSocket, the turn is a response.
@@ -115,8 +115,8 @@ var (
 	refusalIDs    = regexp.MustCompile(`\b(?:toolu|tooluse|srvtoolu|call|chatcmpl-tool|fc|ctc|rs|msg)[_-][A-Za-z0-9_-]{4,}|functions\.[A-Za-z0-9_-]+:\d+`)
 )
 
-// locateRefusal finds the place in the request that an error refers to, and the breach that the error
-// confirms. The parameter param is OpenAI's name of the place, which its words often omit.
+// locateRefusal finds the place in the request that an error refers to, and the breach that the error confirms. The
+// parameter param is OpenAI's name of the place, which the error's message often omits.
 func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 	body := json.Value(h.x.RequestBody())
 	var value json.Value

@@ -56,7 +56,7 @@ func (r *requestState) readMessage(message []byte, at time.Duration) {
 	r.queue, r.responseSize = append(r.queue, requestMessage{message, at}), r.x.Response.Size()
 }
 
-// nextRequest returns the request for the next turn, or nil if none was seen. In a WebSocket, it takes the next
+// nextRequest returns the request for the next turn, or nil if none was seen. On a WebSocket, it takes the next
 // message from the queue.
 func (r *requestState) nextRequest() *stream.RequestInfo {
 	if isWebSocket(r.x.Head) {

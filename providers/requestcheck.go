@@ -115,9 +115,9 @@ func (h *history) addBreach(b requestrules.Breach, body []byte, messages []proto
 	return &h.check.breaches[len(h.check.breaches)-1]
 }
 
-// reasoningBreaches returns the changes to reasoning and signatures as breaches. It skips reasoning that the
-// request doesn't need, because the request is for another model or turns thinking off. With adaptive
-// thinking, Anthropic doesn't require turns to begin with thinking: only a refusal proves that breach.
+// reasoningBreaches returns the changes to reasoning and signatures as breaches. It skips reasoning that the request
+// doesn't need, because the request is for another model or turns thinking off. With adaptive thinking, Anthropic
+// doesn't require turns to begin with thinking, so only a refusal proves that breach.
 func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all []requestrules.Breach) {
 	for _, r := range past.Reasoning {
 		if !h.needsReasoning(body, r.Turn) {
@@ -182,7 +182,7 @@ func (h *history) findingOf(observed []replay.Observation, part *protocol.Part, 
 	return call, found
 }
 
-// causeOfSameID returns the party that used an id for two calls, if responses show it: the client only sent both
+// causeOfSameID returns the party that used an id for two calls, if responses show that the client only sent both
 // calls back. Otherwise it returns 0.
 func causeOfSameID(observed []replay.Observation, id string) stream.Party {
 	for _, o := range observed {

@@ -386,7 +386,7 @@ func TestOriginOfSameID(t *testing.T) {
 	}
 }
 
-// TestReasoningWords checks that a sent-back call has words for the changes to the reasoning and to its
+// TestReasoningWords checks that the report about a sent-back call describes the changes to the reasoning and to its
 // signature.
 func TestReasoningWords(t *testing.T) {
 	unsigned := `{"type":"thinking","thinking":"ask netstat first","signature":""}`

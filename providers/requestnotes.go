@@ -9,7 +9,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// minKeyedTokens is the number of input tokens from which OpenAI caches the beginning of a request.
+// minKeyedTokens is the minimum number of input tokens for which OpenAI caches the beginning of a request.
 const minKeyedTokens = 1024
 
 // RequestNotes returns hints about the settings of a turn's request: the provider stores the response by

@@ -66,7 +66,7 @@ func (in *Inspector) forcedFor(number int) *protocol.Protocol {
 // recordOrder keeps the order of the records, so that they can be read again. The wires keep the bytes of the
 // records.
 type recordOrder struct {
-	runs        []byte // varints for each run except the last: the exchange minus the previous exchange, and count
+	runs        []byte // varints for each run except the last: the exchange minus the previous exchange, and the count
 	before      int    // exchange of the run before the last run
 	last        recordRun
 	n           int                   // number of runs, including the last

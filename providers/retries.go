@@ -9,8 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// failedTurn is the latest turn of a conversation, if it failed in such a way that clients repeat the
-// request.
+// failedTurn is the latest turn of a conversation, if it failed in a way after which clients repeat the request.
 type failedTurn struct {
 	number int32 // from 1; 0 for none
 	requestHashes
@@ -49,7 +48,7 @@ func (h requestHashes) isRepeatOf(other requestHashes) bool {
 // repeatable lists the status codes below 500 after which the same request may succeed.
 var repeatable = []int{408, 409, 425, 429}
 
-// noteFailure records whether a turn failed in such a way that clients repeat the request. If the client
+// noteFailure records whether a turn failed in a way after which clients repeat the request. If the client
 // disconnected, no request repeats the turn.
 func (l *agentConversation) noteFailure(x *Exchange, t *stream.Turn) {
 	l.failed.number = 0
@@ -98,7 +97,7 @@ func (in *Inspector) AwaitsRetry(t *stream.Turn) bool {
 	return l != nil && l.failed.number == t.Number+1
 }
 
-// softenFailures makes the errors of the provider warnings if a complete turn repeats the failed request.
+// softenFailures turns the provider's errors into warnings if a complete turn repeats the failed request.
 func (in *Inspector) softenFailures(by *stream.Turn) {
 	if by.Phase() != stream.TurnComplete || by.Failure != "" {
 		return

@@ -51,8 +51,8 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestRetriedFailures checks that errors of the provider become warnings if a complete response follows to the same
-// request, but not at an earlier moment.
+// TestRetriedFailures checks that errors of the provider become warnings if a complete response to the same request
+// follows. At an earlier moment, they must still be errors.
 func TestRetriedFailures(t *testing.T) {
 	const (
 		busy  = `{"type":"error","error":{"type":"overloaded_error","message":"busy"}}`
@@ -88,8 +88,7 @@ func TestRetriedFailures(t *testing.T) {
 	}
 }
 
-// TestRetryTimes checks the wait before a retry, also if the exchanges count their times from different
-// starts.
+// TestRetryTimes checks the wait before a retry, even if the exchanges count their times from different starts.
 func TestRetryTimes(t *testing.T) {
 	in, start := new(Inspector), time.Date(2026, 3, 4, 7, 0, 0, 0, time.UTC)
 	for i, status := range []int{429, 200} {
@@ -106,7 +105,8 @@ func TestRetryTimes(t *testing.T) {
 }
 
 // TestRetryOnSocket checks that the first request of a new WebSocket is a repetition if it ends with the message that
-// the failed request ended with. The failed request contains only new messages, the other one all of them.
+// the failed request ended with. The failed request contains only new messages, and the repetition contains all
+// messages.
 func TestRetryOnSocket(t *testing.T) {
 	const (
 		head  = `{"type":"response.create","model":"gpt-6.2","prompt_cache_key":"thread-1",`

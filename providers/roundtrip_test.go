@@ -27,12 +27,12 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestCorpusRoundTrip checks the same with calls from real providers.
+// TestCorpusRoundTrip does the checks of TestRoundTrip with calls from real providers.
 func TestCorpusRoundTrip(t *testing.T) {
 	eachCapture(t, func(t *testing.T, wire []byte) { roundTripAll(t, inspect(wire).Session()) })
 }
 
-// TestRoundTripHard checks the same with arguments that cause a loss nearly everywhere.
+// TestRoundTripHard does the checks of TestRoundTrip with arguments that cause a loss nearly everywhere.
 func TestRoundTripHard(t *testing.T) {
 	for _, args := range hardArguments {
 		for _, from := range append(Targets(), nil) {

@@ -26,8 +26,8 @@ func findingsOf(in *Inspector, code string) (found []stream.Finding) {
 	return found
 }
 
-// TestResults checks that a client's sentence in place of a result is found, and also media as text. Results
-// that only quote them must not be found.
+// TestResults checks that a client's sentence in place of a result is found, and also media as text. Results that
+// only quote a sentence or media must not be found.
 func TestResults(t *testing.T) {
 	png := base64.StdEncoding.EncodeToString(append([]byte("\x89PNG\r\n\x1a\n\x00\x00"), make([]byte, 1200)...))
 	for _, test := range []struct{ result, code, want string }{
@@ -58,8 +58,8 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestBudget checks that a response that a limit cut off during its reasoning has a separate finding. A
-// response with a call or a text must not have it.
+// TestBudget checks that a response that a limit cut off during its reasoning has a separate finding. A response with
+// a call or a text must not have this finding.
 func TestBudget(t *testing.T) {
 	thought := fmt.Sprintf(`{"type":"thinking","thinking":%q,"signature":"QUJD"}`, strings.Repeat("first one, then two. ", 40))
 	for _, test := range []struct{ name, stop, blocks, want string }{
@@ -178,7 +178,7 @@ func TestStalled(t *testing.T) {
 	}
 }
 
-// TestGapBuckets checks that a gap is in a bucket that ends after the gap.
+// TestGapBuckets checks that the upper limit of a gap's bucket is greater than the gap.
 func TestGapBuckets(t *testing.T) {
 	for gap := time.Millisecond; gap < 60*time.Second; gap += gap/7 + time.Millisecond {
 		b := bucketOf(gap)

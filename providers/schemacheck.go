@@ -104,8 +104,8 @@ func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
 // its sub-agents send their own lists.
 const maxRecentSets = 8
 
-// toolSet returns the Set of the given tools. The parameter more means that other tools are possible. If
-// possible, toolSet reuses a kept Set, whose schemas are already compiled.
+// toolSet returns the Set of the given tools. The parameter more is true if other tools are possible. Where it can,
+// toolSet reuses a kept Set, whose schemas are already compiled.
 func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 	for _, s := range in.sets {
 		if s.Is(tools, more) {

@@ -55,7 +55,7 @@ func TestSeen(t *testing.T) {
 	}
 }
 
-// TestSeenEvents checks that the frames of such a protocol keep their names.
+// TestSeenEvents checks that the frames of a protocol that is recognised but not decoded keep their names.
 func TestSeenEvents(t *testing.T) {
 	in := inspect([]byte("event: thread.created\ndata: {\"id\":\"t\",\"object\":\"thread\"}\n\nevent: done\ndata: [DONE]\n\n"))
 	want := "turn open turn=0\nunknown turn=0 \"thread.created\"\nunknown turn=0 \"done\"\nfinding turn=0 slot=-1 DIALECT_SEEN (warn)\n"

@@ -79,9 +79,9 @@ func brings(response, call, text string) string {
 	return `{"type":"response.create","model":"m","previous_response_id":"` + response + `","input":[{"type":"function_call_output","call_id":"` + call + `","output":"` + text + `"}]}`
 }
 
-// TestKeptByTheProvider checks a request that continues a history which the provider keeps. It contains the
-// results of calls, but not the calls. A result proves that the call is there. There must be no report about
-// other calls.
+// TestKeptByTheProvider checks a request that continues a history which the provider keeps. The request contains the
+// results of calls, but not the calls. A result proves that the provider's history has the call. There must be no
+// report about other calls.
 func TestKeptByTheProvider(t *testing.T) {
 	for _, test := range []struct {
 		name, want string

@@ -92,7 +92,7 @@ func compareSpoken(t *testing.T, p *protocol.Protocol, script *protocol.Script, 
 	}
 }
 
-// spokenCalls returns the calls of a script, with the states that its steps and its end give them.
+// spokenCalls returns the calls of a script, with the states that result from its steps and its end.
 func spokenCalls(p *protocol.Protocol, script *protocol.Script) (want []string) {
 	var names, args []string
 	var sealed []bool

@@ -23,7 +23,7 @@ const (
 	maxCallSilence  = 30 * time.Second  // inside the arguments of a call, where a model doesn't pause to think
 	maxOtherSilence = 120 * time.Second // outside arguments, once a call has begun
 	minStall        = 20 * time.Second
-	minKnownGaps    = 30 // number of gaps from which on the usual gaps are considered known
+	minKnownGaps    = 30 // minimum number of gaps for the usual gaps to be known
 )
 
 // silence finds the longest silence between the deltas of a turn.
@@ -172,8 +172,8 @@ func (v *View) UsualGap(t *stream.Turn) (usual time.Duration, known bool) {
 	return u[gapInArgs].usualGap(), true
 }
 
-// gapCounts counts gaps by their length. There is a bucket for each quarter of a power of two, from one
-// millisecond on.
+// gapCounts counts gaps by their length. There is a bucket for each quarter of a power of two, beginning at one
+// millisecond.
 type gapCounts struct {
 	buckets [64]uint32
 	total   int

@@ -7,7 +7,7 @@ import (
 var budgetToThinking = &stream.Diagnosis{
 	Code: "BUDGET_TO_THINKING", Severity: stream.Warn, By: stream.Model,
 	Verdict: "only thinking",
-	Meaning: "The token limit cut the response, and reasoning used nearly all the output tokens. The response contains no call and no text.",
+	Meaning: "The token limit cut off the response, and reasoning used nearly all the output tokens. The response contains no call and no text.",
 	Advice:  "Raise the token limit above the reasoning budget, or lower the budget. The same request with the same limit will probably fail again.",
 }
 
@@ -35,10 +35,10 @@ func (x *Exchange) checkBudget(e stream.Event, number int32) {
 		return
 	}
 	share := float64(len(t.Thinking)) / float64(max(1, len(t.Thinking)+rest))
-	f := budgetToThinking.Finding("the limit cut the response, and reasoning used all of its tokens: no call and no text arrived")
+	f := budgetToThinking.Finding("the limit cut off the response, and reasoning used all of its tokens: no call and no text arrived")
 	if r, out := t.Usage.Reasoning, t.Usage.Output; r.Reported && out.N > 0 {
 		share = min(1, float64(r.N)/float64(out.N))
-		f = budgetToThinking.Finding("reasoning used %d of %d output tokens, and then the limit cut the response: no call and no text arrived", r.N, out.N)
+		f = budgetToThinking.Finding("reasoning used %d of %d output tokens, and then the limit cut off the response: no call and no text arrived", r.N, out.N)
 	}
 	if share < minReasonShare {
 		return

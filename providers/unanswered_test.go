@@ -6,8 +6,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestUnanswered checks that a request without a response is a turn with the reason. A response that was cut
-// off already has a turn. A request about which nothing is known has none.
+// TestUnanswered checks that a request without a response is a turn with the reason. A response that was cut off
+// already has a turn. A request about which nothing is known has no turn.
 func TestUnanswered(t *testing.T) {
 	head := &stream.Head{Method: "POST", URL: "https://api.anthropic.com/v1/messages"}
 	for _, test := range []struct {

@@ -467,7 +467,7 @@ type ExchangeOffset struct {
 	Ended                       bool
 }
 
-// Offsets returns the offsets of the view's moment, by exchange. They are after the frames of the events so
+// Offsets returns the offsets of the view's moment, by exchange. Each offset is after the frames of the events so
 // far. Exchanges that had not begun are missing.
 func (v *View) Offsets() map[int]ExchangeOffset {
 	all := map[int]ExchangeOffset{}
