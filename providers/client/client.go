@@ -1,7 +1,7 @@
 // Package client describes the programs that call providers: agents, and the libraries that agents use.
 //
 // A client has the same name on the command line and in JSON. The settings that send a client's requests to a
-// proxy are in points.go. The provenance of a fact is a [Provenance].
+// proxy are in points.go. A [Provenance] is the source of a fact.
 package client
 
 import (
@@ -14,7 +14,7 @@ import (
 type Client struct {
 	Name    string // the name on the command line and in JSON: lower case, with hyphens
 	Title   string // the usual spelling
-	Version string // the version that the facts describe; "" if they are not for one version
+	Version string // the version that the facts apply to; "" if they don't apply to a particular version
 }
 
 // Provenance is the source of a fact about a client. The best source comes first.
@@ -111,7 +111,7 @@ func MustFind(name string) *Client {
 type MCPSetup struct {
 	Adds     string     // a command line or settings line that adds the server toolscope; {command} is the server's command line
 	Setting  string     // the setting that adds the server; {program}, {args} and {list} are parts of its command, as JSON
-	FileFlag string     // a flag for one run, whose value is a file with a setting like [OtherServers]; it ends with = or @
+	FileFlag string     // a flag for one run, ending with = or @; its value is a file with a setting like [OtherServers]
 	Adding   Provenance // source of these facts
 
 	Method       WrapMethod
@@ -176,10 +176,10 @@ type RunHabit struct {
 	Client    string
 	Protocols []string
 	When      RunMoment
-	Cut       RunCount // how often it runs the call if the token limit cut off the response after the call
-	Broken    RunCount // how often it runs the call if the connection broke after the call
+	Cut       RunCount // how many times the client runs the call if the token limit cut off the response after the call
+	Broken    RunCount // how many times the client runs the call if the connection broke after the call
 	Known     Provenance
-	Bare      RunCount // how often it runs the call if the response ended after the call, without a finish reason
+	Bare      RunCount // how many times the client runs the call if the response ended after the call, without a finish reason
 }
 
 // RunMoment is the moment at which a client runs a call.
@@ -220,7 +220,7 @@ var runHabits = []RunHabit{
 	{"cline", []string{"openai-chat", "openai-responses"}, AtStop, Unknown, Unknown, Ran, Unknown},
 	{"openai-agents-js", []string{"openai-chat"}, AtStop, Once, Never, Ran, Once},
 	{"openai-agents-js", []string{"openai-responses"}, AtStop, Never, Never, Ran, Never},
-	{"openai-js", []string{"openai-chat"}, AtStop, Never, Never, Ran, Never}, // version 6 also runs it if the token limit cut off the response
+	{"openai-js", []string{"openai-chat"}, AtStop, Never, Never, Ran, Never}, // version 6 also runs the call if the token limit cut off the response
 	{"anthropic-js", []string{"anthropic"}, AtStop, Never, Never, Ran, Never},
 	{"ai-sdk", []string{"anthropic", "openai-chat", "openai-responses", "gemini"}, AtStop, Never, Never, Ran, Never},
 	{"langchain-js", common, ByHand, Unknown, Unknown, Ran, Unknown},
@@ -241,13 +241,12 @@ var runHabits = []RunHabit{
 // common are the protocols of frameworks that support any provider.
 var common = []string{"anthropic", "openai-chat", "openai-responses", "gemini"}
 
-// agents are programs that people use directly: a request that names one of them comes from it. A request
-// that names a library may come from any program that uses the library. Such programs run calls at
-// different moments.
+// agents are programs that people use directly. A request that names an agent comes from that agent. A request that
+// names a library may come from any program that uses the library, and such programs run calls at different moments.
 var agents = []string{"claude-code", "codex", "gemini-cli", "qwen-code", "opencode", "continue", "cline"}
 
-// RunHabitsOf returns the known habits for calls of a protocol. If a request names an agent with a known
-// habit, it returns only that habit, and own is true.
+// RunHabitsOf returns the known habits for calls of a protocol. If a request names an agent with a known habit,
+// RunHabitsOf returns only that habit, and own is true.
 func RunHabitsOf(dialect, named string) (all []RunHabit, own bool) {
 	for _, r := range runHabits {
 		switch {
@@ -267,8 +266,8 @@ type Release struct {
 	Day     string // day of its publication, e.g. 2026-09-08
 }
 
-// newer lists, for clients that were run, the first later version, which was not run. On 2026-11-27, the npm
-// registry had later versions only for these clients.
+// newer maps clients that were run to the first later version, which was not run. On 2026-11-27, the npm registry had
+// later versions of these clients only.
 var newer = map[string]Release{
 	"claude-code": {"2.1.331", "2026-11-23"},
 	"codex":       {"0.171.0", "2026-11-20"},
@@ -281,10 +280,10 @@ func (c *Client) Newer() (r Release, ok bool) {
 	return r, ok
 }
 
-// nodes lists the versions of Node that clients need, if they need more than Node 20.
+// nodes maps clients that need a later version than Node 20 to that version.
 var nodes = map[string]string{
 	"claude-code": "22", "ai-sdk": "22", "ai-sdk-ui": "22", "mastra": "22.13", "pi": "22.19", "openai-js": "22", "google-genai-js": "22",
 }
 
-// Node returns the version of Node that the client needs, "" if it needs at most Node 20.
+// Node returns the version of Node that the client needs, or "" if Node 20 is enough.
 func (c *Client) Node() string { return nodes[c.Name] }

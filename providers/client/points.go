@@ -23,7 +23,7 @@ type Var struct {
 	Name, Value string
 	Why         string // the reason, if it isn't obvious; a variable with a reason doesn't replace the user's value
 
-	Needs func(env func(string) string) bool // whether the client reads it, given the user's variables; nil if always
+	Needs func(env func(string) string) bool // reports whether the client reads the variable, given the user's variables; nil if it always does
 }
 
 // Settings are a client's configuration in JSON.
@@ -35,7 +35,7 @@ type Settings struct {
 	// JSON that overrides them if Inline is set, or else a folder that replaces the home folder.
 	Variable string
 	Inline   bool
-	Needs    string // a variable that the settings depend on: without it they are not used; "" for none
+	Needs    string // a variable without which the settings are not used; "" for none
 
 	Flag, Extension string // a flag that names an extension file, and the text of that file, with %s for the JSON
 }
@@ -50,7 +50,7 @@ func ReplaceAddresses(text string, at func(host string) string) (filled string, 
 			return b.String() + text, true
 		}
 		name, rest, closed := strings.Cut(text[from+1:], "}")
-		if !closed || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" { // a brace of JSON
+		if !closed || name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz-") != "" { // a brace that is part of JSON
 			b.WriteString(text[:from+1])
 			text = text[from+1:]
 			continue

@@ -10,7 +10,7 @@ import (
 )
 
 // programs maps user agents to clients. A user agent matches if it begins with agent, or contains agent after a
-// space. The first match counts: a client that is built on a library names both.
+// space. The first match counts, because a client that is built on a library names both itself and the library.
 var programs = []struct{ agent, client string }{
 	{"claude-cli/", "claude-code"},
 	{"codex_", "codex"},
@@ -129,7 +129,7 @@ func (f *ClientFacts) codexTurn(meta json.Value) {
 	f.clearMainID()
 }
 
-// addThread adds the id of Codex's thread. A thread is an agent.
+// addThread adds the id of Codex's thread. In Codex, each thread is an agent.
 func (f *ClientFacts) addThread(id string) {
 	f.add(ClientFacts{Agent: id})
 	f.clearMainID()
@@ -160,7 +160,7 @@ func textAfter(s, sep string) string {
 	return rest
 }
 
-// These are the purposes of requests, as JSON and the screen show them.
+// The purposes of requests, as JSON and the screen show them.
 const (
 	Turn       = "turn" // the user or an agent waits for the response
 	Compact    = "compact"
@@ -226,8 +226,8 @@ func PurposeOfPath(method, path string) string {
 	return ""
 }
 
-// PurposeOf returns the purpose of a request to a model. It recognises a client's own prompts only for
-// programs that are known to send them. The parameter said is the first text of the user in the request.
+// PurposeOf returns the purpose of a request to a model. It recognises a client's own prompts only for programs that
+// are known to send them. The parameter said is the user's first text in the request.
 func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 	switch {
 	case f.Warms:
@@ -257,7 +257,7 @@ func PurposeOf(f *ClientFacts, b *RequestBody, said []byte) string {
 // were run; the prompts of the others are documented.
 var agentsWithKnownPrompts = map[string]bool{"claude-code": true, "opencode": true, "gemini-cli": true, "qwen-code": true, "crush": true}
 
-// prompts are texts in the prompts of these agents.
+// prompts are phrases that identify the prompts of these agents.
 var prompts = []struct{ text, purpose string }{
 	{"Generate a title for this conversation", Title}, {"You are a title generator", Title},
 	{"you will generate a short title", Title}, {"Analyze if this message indicates a new conversation topic", Topic},
@@ -266,7 +266,7 @@ var prompts = []struct{ text, purpose string }{
 	{"summarizing conversations", Compact},
 }
 
-// clipPrompt returns the beginning of a text, which is long enough to contain one of prompts.
+// clipPrompt returns the beginning of a text. It is long enough to contain any of the phrases in prompts.
 func clipPrompt(text []byte) []byte { return text[:min(len(text), 4096)] }
 
 // starters are the tools that start an agent. Claude Code, Codex, opencode and qwen-code were run.
@@ -302,8 +302,8 @@ func ReadAgentTask(args []byte) (o AgentTask) {
 	return o
 }
 
-// OpeningTexts returns the user's texts at the beginning of a conversation, before the first call, but at most
-// maxOpening. Any of these texts may be the prompt that started an agent.
+// OpeningTexts returns the user's texts at the beginning of a conversation, before the first call, up to maxOpening
+// of them. Any of these texts may be the prompt that started an agent.
 func OpeningTexts(messages []protocol.Message) (texts [][]byte) {
 	for i := range messages {
 		for j := range messages[i].Parts {

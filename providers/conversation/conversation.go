@@ -45,7 +45,7 @@ func (f *ClientFacts) Empty() bool {
 // Main is the name of the agent that works for the user.
 const Main = "main"
 
-// add fills empty fields with the facts of g.
+// add fills empty fields with the facts in g.
 func (f *ClientFacts) add(g ClientFacts) {
 	for _, s := range [...]struct{ to, from *string }{
 		{&f.Client, &g.Client}, {&f.Session, &g.Session}, {&f.Agent, &g.Agent}, {&f.Name, &g.Name},
@@ -157,8 +157,8 @@ func hashRaw(seed maphash.Seed, v json.Value) uint64 {
 
 var cacheMark = []byte(`"cache_control":{`)
 
-// writeUnmarked hashes a value without its cache marks. It doesn't recognise marks with spaces in them.
-// This is safe, because a client writes its marks in one way.
+// writeUnmarked hashes a value without its cache marks. It doesn't recognise marks with spaces in them. This is safe,
+// because a client always writes its marks in the same way.
 func writeUnmarked(h *maphash.Hash, v []byte) {
 	for {
 		at := bytes.Index(v, cacheMark)

@@ -135,8 +135,7 @@ func TestLastSaid(t *testing.T) {
 	}
 }
 
-// TestMessageHash checks that the hash of a message changes with everything that must be sent back
-// unchanged.
+// TestMessageHash checks that the hash of a message changes if anything changes that must be sent back unchanged.
 func TestMessageHash(t *testing.T) {
 	part := func() protocol.Part {
 		return protocol.Part{Kind: protocol.ReasoningPart, Text: []byte("look first"), Signature: "c2ln", Item: "rs_1"}

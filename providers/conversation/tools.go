@@ -44,8 +44,8 @@ func appendDeclared(list []DeclaredTool, entry json.Value, space string) []Decla
 	return append(list, DeclaredTool{name, server, entry})
 }
 
-// ServerOfTool returns the MCP server in a tool's name, as most clients build it: mcp__SERVER__TOOL. It returns
-// "" for other names.
+// ServerOfTool returns the MCP server in a tool name of the form mcp__SERVER__TOOL, which most clients use. It
+// returns "" for other names.
 func ServerOfTool(name string) string {
 	rest, found := strings.CutPrefix(name, "mcp__")
 	if !found {

@@ -170,7 +170,7 @@ func outline(messages []protocol.Message) (text string) {
 	return text
 }
 
-// TestQuirks checks that fields that a host refuses are omitted, and that the other fields are there.
+// TestQuirks checks that fields that a host refuses are omitted, and that the other fields are present.
 func TestQuirks(t *testing.T) {
 	for name, want := range map[string]struct{ in, out string }{
 		"openai":      {"store max_output_tokens prompt_cache_key prompt_cache_retention include", "max_tokens stream_options prompt_cache_options cache_control"},

@@ -97,8 +97,8 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// TestAnswer checks that a turn and its results can be added to a captured request, for every host in the
-// host's form. The captured request must not change.
+// TestAnswer checks that a turn and its results can be added to a captured request for every host, in the host's own
+// form. The captured request must not change.
 func TestAnswer(t *testing.T) {
 	c, err := Capture(seen(t, "", chatRequest, ""))
 	if err != nil {

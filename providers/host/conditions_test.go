@@ -54,8 +54,8 @@ func TestEncryptedReasoning(t *testing.T) {
 	}
 }
 
-// TestFreeText checks that a tool with free text has its own kind if the host supports it. Otherwise, it
-// accepts an object with the text.
+// TestFreeText checks that a tool that takes free text is declared as such if the host supports this. Otherwise, the
+// tool must be declared with an object that contains the text.
 func TestFreeText(t *testing.T) {
 	tools := []protocol.Tool{{Name: "patch", Kind: "custom", Description: "D"}}
 	for name, kind := range map[string]string{"openai": "custom", "openai-chat": "custom", "groq": "function", "anthropic": "function", "gemini": "function"} {

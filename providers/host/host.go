@@ -42,7 +42,7 @@ type Host struct {
 	SessionHeader string       // header that routes the requests of a session to their cached beginning; "" for none
 
 	Model  string   // default model; "" if the user must choose one
-	Models []string // prefixes of the host's models, as far as they identify the host
+	Models []string // prefixes of the host's model names, as far as they identify the host
 }
 
 // A HeaderPair is a header with its value.
@@ -86,7 +86,7 @@ func For(dialectName string) *Host {
 func (h *Host) HistoryTarget() *protocol.Target {
 	t, err := providers.FindTarget(h.Target)
 	if err != nil {
-		return nil // impossible: a test finds the targets of all hosts
+		return nil // impossible: a test checks that the targets of all hosts exist
 	}
 	return t
 }
@@ -101,7 +101,7 @@ func (h *Host) Has(model string) bool {
 	return false
 }
 
-// Build returns the URL and the body of a request to the host at an address.
+// Build returns the URL and the body of a request to the host at the given address.
 func (h *Host) Build(r protocol.Request, address string) (url string, body []byte) {
 	path, body := h.HistoryTarget().BuildRequest(r, h.Quirks)
 	return Join(address, path), body
@@ -401,7 +401,7 @@ var (
 	openAIModels = []string{"gpt-", "chatgpt-", "o1", "o3", "o4", "codex-"}
 )
 
-// bearerKeys returns a key in the Authorization header, the form that most hosts use.
+// bearerKeys returns a key that is sent in the Authorization header, as most hosts require.
 func bearerKeys(variable string) []APIKey { return []APIKey{{variable, "Authorization", "Bearer"}} }
 
 // Recognise guesses the host of a request from its body. It returns nil if the body matches no protocol.
@@ -487,8 +487,8 @@ func modelOf(d *protocol.Protocol, path string, body []byte) string {
 	return json.Value(body).Get("model").Text()
 }
 
-// RawRequest returns the URL for a body that the user wrote, and the model. It is the given model, otherwise
-// the model in the body, otherwise the host's default model. The body is sent unchanged.
+// RawRequest returns the URL for a body that the user wrote, and the model. The model is the given one, otherwise the
+// one in the body, otherwise the host's default model. The body is sent unchanged.
 func (h *Host) RawRequest(body []byte, model, address string) (url, asked string) {
 	if asked = model; asked == "" {
 		asked = json.Value(body).Get("model").Text()

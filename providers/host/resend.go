@@ -92,8 +92,8 @@ func (h *Host) ModelOf(c CapturedRequest, model string) string {
 	return h.Model
 }
 
-// splitInstructions removes system messages from a history. It always removes the system messages at the
-// start. It removes all other system messages if the target can't have them between other messages.
+// splitInstructions removes system messages from a history. It always removes the system messages at the start. It
+// removes all other system messages if the target doesn't allow them between other messages.
 func splitInstructions(history []protocol.Message, to *protocol.Target) (system string, rest []protocol.Message, moved int) {
 	var said []string
 	inline := len(to.Encode([]protocol.Message{{Role: protocol.System, Parts: []protocol.Part{{Kind: protocol.TextPart, Text: []byte("x")}}}})) > 0
@@ -350,7 +350,7 @@ func asForm(form string, list json.Value) (t Tools) {
 		var w json.Writer
 		t.Declared = w.Open('[').Open('{').Key("functionDeclarations").Raw(list).Close('}').Close(']').Text
 		request.Open('{').Key("tools").Raw(t.Declared).Close('}')
-	case form == "openai-chat" && bare: // the functions field, which preceded tools
+	case form == "openai-chat" && bare: // the functions field, the predecessor of the tools field
 		t.Declared = nil
 		request.Open('{').Key("functions").Raw(list).Close('}')
 	default:

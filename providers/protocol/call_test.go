@@ -60,7 +60,7 @@ func TestIsNull(t *testing.T) {
 	}
 }
 
-// keeping returns a call that keeps its arguments, after the given deltas.
+// keeping returns a call that keeps its arguments and has received the given deltas.
 func keeping(deltas ...string) *Call {
 	c := NewOut(func(stream.Event) {}).Open(stream.Opening{}).OpenCall(0, stream.CallInfo{})
 	c.Keep()

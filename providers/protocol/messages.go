@@ -49,7 +49,7 @@ const (
 	ReasoningPart
 	CallPart
 	ResultPart
-	OtherPart // media, documents, unknown parts: Raw contains all of it
+	OtherPart // media, documents and unknown parts: only Raw contains their content
 )
 
 // A Part is one part of a message. The kind decides which fields are used. A field that the protocol doesn't
@@ -214,10 +214,10 @@ func ReadContent(content json.Value) (parts []Part) {
 	return parts
 }
 
-// Content returns the content that represents parts. The parameter was is the content from which the parts
-// were read. The result is a string if one string can contain the parts, and otherwise a list. Several texts
-// become one string only if joined is set. Without parts, the result is was if was has no parts either, and
-// otherwise nil.
+// Content returns the content that represents parts. The parameter was is the content from which the parts were read.
+// The result is a string if one string can contain the parts, and otherwise a list. Several texts become one string
+// only if joined is set. Without parts, Content returns the original content if it has no parts either, and otherwise
+// nil.
 func Content(was json.Value, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {

@@ -69,7 +69,7 @@ func (o *Out) OpenSilently() *Turn {
 	return t
 }
 
-// Unknown reports an event of an unknown type. The name of the type is in what.
+// Unknown reports an event of an unknown type. The parameter what is the name of the type.
 func (o *Out) Unknown(what string) {
 	o.emit(stream.Event{Kind: stream.Unknown, Turn: o.Current().Number(), Text: what})
 }
@@ -90,7 +90,7 @@ func (o *Out) Find(d *stream.Diagnosis, format string, args ...any) {
 	o.emitFinding(o.last.Number(), d, format, args)
 }
 
-// Once does the same as Find, but only for the first finding of d in the exchange.
+// Once does the same as Find, but only for the first finding with the diagnosis d in the exchange.
 func (o *Out) Once(d *stream.Diagnosis, format string, args ...any) {
 	if o.reported.isFirst(d) {
 		o.Find(d, format, args...)
@@ -102,9 +102,8 @@ func (o *Out) emitFinding(turn int32, d *stream.Diagnosis, format string, args [
 	o.emit(stream.Event{Kind: stream.Found, Turn: turn, Slot: stream.NoSlot, What: &f})
 }
 
-// CheckName compares the event name in the framing with the type in the body. The type has priority, because
-// gateways drop and change the name. A missing name is reported only if named is set: then the framing has
-// names.
+// CheckName compares the event name in the framing with the type in the body. The type has priority, because gateways
+// drop and change the name. A missing name is reported only if named is set, which means that the framing has names.
 func (o *Out) CheckName(name, kind []byte, named bool) {
 	switch {
 	case bytes.Equal(name, kind):
@@ -202,14 +201,14 @@ func GoogleErrorOf(err json.Value) (id, message string) {
 	return id, message
 }
 
-// CountOf returns a value as a token count, which is not reported if the value is not an integer.
+// CountOf returns a value as a token count. If the value is not an integer, the count is marked as not reported.
 func CountOf(v json.Value) stream.Count {
 	n, ok := v.Int()
 	return stream.Count{N: n, Reported: ok}
 }
 
-// PositiveCount returns a value as a token count, which is not reported unless it is greater than zero. Some
-// providers always send a count of 0.
+// PositiveCount returns a value as a token count. Unless the value is greater than zero, the count is marked as not
+// reported, because some providers always send a count of 0.
 func PositiveCount(v json.Value) (n stream.Count) {
 	if c := CountOf(v); c.N > 0 {
 		n = c

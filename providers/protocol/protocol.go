@@ -137,7 +137,7 @@ type Target struct {
 	Freeform      bool          // a call may be free text, as for custom tools
 	Reasoning     ReasoningRule // rule for reasoning
 	HasSignatures bool          // calls carry signatures
-	Sentinel      string        // replaces the signature of a call by another model; "" if the target has no such placeholder
+	Sentinel      string        // placeholder for the signature of a call that another model made; "" if the target has none
 	ErrorFlag     bool          // a result can be marked as an error
 	Media         bool          // a result can contain images
 	TakesUnpaired bool          // calls without results and results without calls are accepted
@@ -185,7 +185,7 @@ func (r IDRule) Takes(id string) bool {
 // NameRule is the rule for the tool names that a target accepts.
 type NameRule struct {
 	Class string // as in IDRule
-	First string // class of the first character; "" if it is Class
+	First string // class of the first character; "" if it is the same as Class
 	Max   int    // in bytes; 0 for no limit
 }
 

@@ -8,12 +8,12 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Speaker writes responses in a protocol, for tests of clients. It writes only what a provider or a gateway
-// has sent in this protocol. If the protocol can't express a step, the step doesn't fit.
+// A Speaker writes responses in a protocol, for tests of clients. It writes only what a provider or a gateway has
+// sent in this protocol. A step that the protocol can't express is an error.
 type Speaker struct {
 	Lines bool // each frame is a line of JSON; otherwise it is an SSE event
 	Seals bool // an event marks the end of each call
-	Whole bool // a call is sent at once, with arguments that are one JSON value
+	Whole bool // a call is sent all at once, with arguments that are one JSON value
 	Slots bool // an index shows to which call a delta belongs, and each delta may repeat the id of its call
 
 	// WriteStep writes the frames of one step.
@@ -52,12 +52,12 @@ const (
 	NullStep                  // a delta whose arguments are null
 	SealStep                  // ends a call
 	EndStep                   // ends the response with a finish reason
-	PingStep                  // a sign of life without content
+	PingStep                  // a heartbeat without content
 	NoiseStep                 // an event of an unknown type
 	FailStep                  // an error in the stream
-	WaitStep                  // nothing for a time
+	WaitStep                  // a pause without frames
 	CutStep                   // the connection breaks
-	EOFStep                   // the body ends in the regular way, without the end of the response
+	EOFStep                   // the body ends normally, although the response has not ended
 )
 
 // The endings of an EndStep.
@@ -81,7 +81,7 @@ type ScriptCall struct {
 	Args   []byte // arguments so far
 	Number int    // position among the calls
 	Index  int    // position among the calls and texts
-	Seals  int    // how often the call has been ended
+	Seals  int    // number of times that the call has been ended
 }
 
 // A ScriptWriter collects the frames of a Script.
@@ -173,7 +173,7 @@ func (p *Speaker) checkStep(w *ScriptWriter, s *Step) error {
 		return errors.New("arguments are always a JSON value")
 	case s.Kind != ArgsStep && s.Kind != SealStep && s.Kind != WaitStep:
 		if open := w.OpenCalls(); len(open) > 1 || len(open) == 1 && s.Kind != CallStep {
-			return errors.New("a call is always sent at once")
+			return errors.New("a call is always sent all at once")
 		}
 	}
 	return nil

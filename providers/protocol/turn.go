@@ -27,7 +27,7 @@ type Turn struct {
 	lost     bool  // a call was used without being opened
 
 	thinking bool  // the latest text is reasoning, with no signature so far
-	block    int32 // block of the latest reasoning
+	block    int32 // number of the block with the latest reasoning
 }
 
 // IsOpen reports whether the turn has begun and has not ended.
@@ -64,7 +64,7 @@ func (t *Turn) UpdateIDs(id, model json.Value) {
 	}
 }
 
-// Unknown reports a part of the turn with an unknown type. The name of the type is in what.
+// Unknown reports a part of the turn with an unknown type. The parameter what is the name of the type.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
 // NoteRefusal records that the text of the turn is in a field for refusals.
@@ -193,7 +193,7 @@ func (t *Turn) Find(d *stream.Diagnosis, format string, args ...any) {
 	t.out.emitFinding(t.number, d, format, args)
 }
 
-// Once does the same as Find, but only for the first finding of d about the turn.
+// Once does the same as Find, but only for the first finding with the diagnosis d about the turn.
 func (t *Turn) Once(d *stream.Diagnosis, format string, args ...any) {
 	if t.reported.isFirst(d) {
 		t.Find(d, format, args...)
@@ -328,7 +328,7 @@ func (c *Call) Turn() *Turn { return c.turn }
 // and decoders don't list it.
 func (c *Call) IsCounted() bool { return c.silent }
 
-// Keep makes the call keep its arguments for Matches. Keep must be called before any arguments come.
+// Keep makes the call keep its arguments for Matches. Keep must be called before any arguments arrive.
 func (c *Call) Keep() { c.keeps = true }
 
 // Matches reports whether whole is the same JSON value as the arguments so far, or a string that contains the
@@ -353,8 +353,8 @@ func (c *Call) Meta(news stream.CallInfo) {
 // value is an empty delta.
 func (c *Call) Args(v json.Value) { c.appendDelta(c.turn.out.holdText(v), nil) }
 
-// ArgsText appends a delta that is already text. The parameter from is the form on the wire from which
-// toolscope derived the text; nil if the text was not derived.
+// ArgsText appends a delta that is already text. The parameter from is the form on the wire from which toolscope
+// derived the text, or nil if the text was not derived.
 func (c *Call) ArgsText(text, from []byte) { c.appendDelta(c.turn.out.text.StringOf(text), from) }
 
 func (c *Call) appendDelta(text string, from []byte) {
@@ -432,7 +432,7 @@ func (c *Call) Find(d *stream.Diagnosis, format string, args ...any) {
 	c.Found(d.Finding(format, args...))
 }
 
-// Once does the same as Find, but only for the first finding of d about the call.
+// Once does the same as Find, but only for the first finding with the diagnosis d about the call.
 func (c *Call) Once(d *stream.Diagnosis, format string, args ...any) {
 	if c.reported.isFirst(d) {
 		c.Find(d, format, args...)

@@ -50,8 +50,8 @@ func countMarks(blocks json.Value) (n int) {
 	return n
 }
 
-// checkTrailingSpace checks that the last message doesn't end with white space if it is the model's: the
-// response continues such a message.
+// checkTrailingSpace checks that a last message by the model doesn't end with white space: the response continues
+// such a message.
 func (c *checker) checkTrailingSpace() {
 	last := len(c.Messages) - 1
 	if c.Target.Refusal.TrailingSpace == "" || last < 0 || c.Messages[last].Role != protocol.Assistant {

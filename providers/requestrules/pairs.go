@@ -108,8 +108,8 @@ func (p *pairing) readUser(i int) {
 	}
 }
 
-// openCallOf returns the index of the open call that a result belongs to, or -1. Without ids, it is the first call
-// of the same tool, or else the first call.
+// openCallOf returns the index of the open call that a result belongs to, or -1. Without ids, it is the first open
+// call of the same tool, or else the first open call.
 func (p *pairing) openCallOf(r *protocol.Part) (first int) {
 	first = -1
 	for _, n := range p.open {
@@ -147,8 +147,8 @@ func (p *pairing) readResult(i, j int) {
 	}
 }
 
-// markLateResult marks the first call of a tool that has no result yet, because a result without an id comes too late.
-// It returns false if there is no such call.
+// markLateResult marks a tool's first call without a result, because a result without an id comes too late. It
+// returns false if there is no such call.
 func (p *pairing) markLateResult(tool string) bool {
 	n := slices.IndexFunc(p.calls, func(c pairedCall) bool { return c.closed && !c.answered && c.part.ID == "" && c.part.Name == tool })
 	if n >= 0 {

@@ -40,7 +40,7 @@ const (
 // A Spot is a place where a request breaks a rule: a message, a part, a declared tool, or a call outside the
 // request.
 type Spot struct {
-	Message, Part int            // Part is -1 for the message itself, Message is -1 for a declared tool
+	Message, Part int            // Part is -1 for the message itself, and Message is -1 for a declared tool
 	ID            string         // id of the call; "" if it has none
 	Words         stream.Message // words for the place in a message
 	Call          stream.Ref     // the model's call, if it is not in the request
@@ -79,7 +79,7 @@ type checker struct {
 	doubled  map[string]bool // ids that several calls share
 }
 
-// addSpot adds a place to a breach. The text of the problem is in what.
+// addSpot adds a place to a breach. The parameter what is the text of the problem.
 func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what string, at Spot) {
 	i := slices.IndexFunc(c.breaches, func(b Breach) bool { return b.Rule == rule })
 	if i < 0 {
@@ -92,8 +92,8 @@ func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what st
 // maxSpots is the maximum number of places that a message names.
 const maxSpots = 2
 
-// Message returns the message of the breach. The parameter at is the path of its first place in the request;
-// "" if the path is unknown.
+// Message returns the message of the breach. The parameter at is the path of its first place in the request, or "" if
+// the path is unknown.
 func (b *Breach) Message(at string) stream.Message {
 	var list stream.Message
 	named := 0

@@ -55,7 +55,7 @@ const (
 	longID   = "call_0123456789012345678901234567890123456789"
 )
 
-// TestRules checks that each broken rule is reported, and that requests that almost break a rule are not.
+// TestRules checks that each broken rule is reported, and that requests that almost break a rule are accepted.
 func TestRules(t *testing.T) {
 	user := func(parts ...string) string { return `{"role":"user","content":[` + strings.Join(parts, ",") + `]}` }
 	contents := func(parts ...string) string { return `{"role":"user","parts":[` + strings.Join(parts, ",") + `]}` }
