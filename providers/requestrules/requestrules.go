@@ -79,7 +79,7 @@ type checker struct {
 	doubled  map[string]bool // ids that several calls share
 }
 
-// addSpot adds a place to a breach. The parameter what is the text of the problem.
+// addSpot adds a place to a breach. The text of the problem is in what.
 func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what string, at Spot) {
 	i := slices.IndexFunc(c.breaches, func(b Breach) bool { return b.Rule == rule })
 	if i < 0 {
