@@ -99,7 +99,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 	if r.Head != nil {
 		x.receiveHead(&r)
 	}
-	isBent := !r.Request && strings.HasPrefix(r.Note, faultPrefix) // such a note belongs to the response of these bytes
+	isBent := !r.Request && strings.HasPrefix(r.Note, faultPrefix) // a note about a fault belongs to the response that contains these bytes
 	if !isBent && !in.isAboutProcess(&r) {
 		x.holdNote(r)
 	}

@@ -216,7 +216,7 @@ var arrivalWords = [NumArrivals]string{ArrivalUnknown: "", AtOnce: "at once", By
 func (m Arrival) String() string { return arrivalWords[m] }
 
 // A burst is a group of deltas that follow each other within burstGap, after a silence of burstPause. A value
-// with valueBytes is longer than one token of a model.
+// of valueBytes is longer than one token of a model.
 const (
 	burstGap   = 10 * time.Millisecond
 	burstPause = 250 * time.Millisecond

@@ -150,7 +150,7 @@ func (m *mcpTraffic) feed(r stream.Record) {
 	}
 }
 
-// trimHeads ends the input. It passes on the records of exchanges whose kind is still unknown, as traffic
+// trimHeads ends the input. It passes on the kept records of exchanges that may be with an MCP server, as traffic
 // with a model.
 func (m *mcpTraffic) trimHeads() {
 	for _, number := range slices.Sorted(maps.Keys(m.may)) {

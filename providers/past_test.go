@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// checkPast fails unless every past of a timeline is the fold of its events until then, even if it is
+// checkPast fails unless every past of a timeline is the fold of its events up to then, even if it is
 // requested while more events are appended. For long timelines, it checks only some pasts.
 func checkPast(t *testing.T, in *Inspector) {
 	t.Helper()
@@ -59,7 +59,7 @@ func countsOf(s *stream.Session) (counts [stream.NumStatus]int) {
 	return counts
 }
 
-// TestPast checks that every past of every fixture is the fold of the events until then.
+// TestPast checks that every past of every fixture is the fold of the events up to that moment.
 func TestPast(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {

@@ -228,7 +228,7 @@ func declarationAt(body json.Value, steps []string) (value json.Value, found str
 	return nil, stream.FoundNowhere
 }
 
-// otherCase maps keys to their spelling in the other case, which a request may use.
+// otherCase maps a key in snake case or camel case to its spelling in the other case. A request may use either.
 var otherCase = map[string]string{"function_declarations": "functionDeclarations", "functionDeclarations": "function_declarations"}
 
 // followSteps follows steps from a value. It skips names that the value doesn't contain, because providers
@@ -250,7 +250,7 @@ func followSteps(v json.Value, steps []string) json.Value {
 				return nil
 			}
 		case err == nil && i > 0 && n > 0:
-			return nil // an element of a text
+			return nil // the step is an index, but the value is not a list
 		}
 	}
 	if v.Kind() == '[' {

@@ -291,7 +291,8 @@ func TestBreachAtClose(t *testing.T) {
 	}
 }
 
-// TestRefusalPlace checks that the right place that an error refers to is found in the request, or none.
+// TestRefusalPlace checks the place in the request that is found for an error. It must be empty if the request doesn't
+// contain the place, or if the error names none.
 func TestRefusalPlace(t *testing.T) {
 	question := func(text string) string { return `{"role":"user","content":[{"type":"text","text":"` + text + `"}]}` }
 	request := `{"model":"claude-opus-4","max_tokens":9,"tools":[{"name":"ls","input_schema":{}},{"name":"fs.rm","input_schema":{}}],"messages":[` +

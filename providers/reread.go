@@ -41,7 +41,7 @@ func (in *Inspector) Reread(number int, d *protocol.Protocol) error {
 	}
 	for _, x := range in.exchanges {
 		if x.chain != nil {
-			_, _ = x.chain.Close() // only this stops its decoders
+			_, _ = x.chain.Close() // only Close stops the decoders of the codings
 		}
 	}
 	fresh.kept.Retention, fresh.kept.pins = in.kept.Retention, in.kept.pins

@@ -16,7 +16,7 @@ type failedTurn struct {
 }
 
 // requestHashes identify the messages of a request, without the model's messages at its end. A client that repeats
-// a request may send what it already received of the response, as Codex does.
+// a request may add the part of the response that it already received, as Codex does.
 type requestHashes struct {
 	way, last   uint64 // hashes of all the messages and of the last one
 	incremental bool   // the request contains only new messages

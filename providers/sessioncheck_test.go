@@ -12,7 +12,7 @@ import (
 type sessionStep struct {
 	asks    []string
 	answers string
-	whole   bool // the request starts again, as after a compaction
+	whole   bool // the request contains a new history, as after a compaction
 	back    bool // the user went back to an earlier message
 }
 

@@ -96,7 +96,7 @@ func TestWaiting(t *testing.T) {
 	receive(81, stream.Record{Data: []byte("data: " + `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"all\":"}}` + "\n\n")})
 	see(82, "arguments 2s false")
 	see(90, "silent 9s false")
-	receive(85, stream.Record{Request: true}) // not of the response
+	receive(85, stream.Record{Request: true}) // a record of the request, not of the response
 	see(90, "silent 9s false")
 	receive(86, stream.Record{}) // bytes that are held back
 	see(90, "kept alive 9s false")
