@@ -9,7 +9,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// call is a call, with the form in which it was sent.
+// call is a call, together with the form in which it was sent.
 type call struct {
 	*protocol.Call
 	legacy  bool // sent as function_call
@@ -22,7 +22,7 @@ type call struct {
 func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	id, isNumber := w.id.Text(), false
 	switch {
-	case id == "null": // Mistral's SDK fills a missing id with this word
+	case id == "null": // Mistral's SDK sends this word if there is no id
 		id = ""
 	case protocol.CountOf(w.id).Reported:
 		id, isNumber = string(w.id), true
@@ -30,7 +30,7 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	k := d.findCall(st, w, id)
 	if k == nil {
 		if !w.isNews() && len(st.calls) > 0 {
-			return // metadata only, e.g. a thought signature
+			return // only metadata, e.g. a thought signature
 		}
 		k = d.openCall(st, w, id)
 	} else {
@@ -50,7 +50,7 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	}
 }
 
-// readCallObject reads tool_calls that are one call instead of a list.
+// readCallObject reads a tool_calls field that contains one call instead of a list.
 func (d *decoder) readCallObject(st *choiceState, object json.Value) {
 	d.turn.Once(stream.ProtocolViolation, "tool_calls is an object, not a list: clients that expect the list fail or see no call")
 	var w wireCall
@@ -103,10 +103,10 @@ func (d *decoder) reportReused(index int64) {
 		"several calls have index %d: clients that merge by index join their arguments", index)
 }
 
-// isContinuedBy reports whether w continues call k although their ids differ. If w has no name, it continues
-// k unless w begins an object and k ends with a brace. If w repeats k's name and has arguments, it continues
-// k unless k ends with a brace or w begins an object. If k has no arguments yet, w must instead begin an
-// object and not complete it. Custom calls are never continued.
+// isContinuedBy reports whether w continues call k although their ids differ. If w has no name, it continues k unless
+// w begins an object and k ends with a brace. If w repeats k's name and has arguments, it continues k unless k ends
+// with a brace or w begins an object. If k has no arguments yet, w must begin an object and not complete it. Custom
+// calls are never continued.
 func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	begins := startsObject(w.args)
 	switch {
@@ -122,8 +122,8 @@ func (k *call) isContinuedBy(w *wireCall, name string) bool {
 	return !begins
 }
 
-// findWithoutIndex finds the call by id. If w has no id, it returns the latest call, or nil if w has the name
-// of a new call.
+// findWithoutIndex finds the call by its id. If w has no id, it returns the latest call, or nil if w has the name of
+// a new call.
 func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *call {
 	if st.isBody {
 		return nil // a body lists complete calls, so w continues none
@@ -171,7 +171,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	return k
 }
 
-// checkIndex reports a new call whose index is not the next one after the earlier calls.
+// checkIndex reports a new call whose index doesn't directly follow the indexes of the earlier calls.
 func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
 	index, given := w.index.Int()
 	index = max(index, 0)
@@ -201,7 +201,7 @@ func (st *choiceState) setID(k *call, id string) {
 	}
 }
 
-// continueCall reads the id, name and signature in a later element of a call.
+// continueCall reads the id, name and signature in a later element of the same call.
 func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string) {
 	name := w.name.Text()
 	if signature := thoughtSignature(w.extra).Text(); signature != "" {
@@ -240,7 +240,7 @@ func (k *call) reportLate(what string) {
 	}
 }
 
-// appendArguments appends the arguments field of a delta, which is normally a string.
+// appendArguments appends the arguments in a delta, which are normally a string.
 func (k *call) appendArguments(args json.Value) {
 	k.sawArgs = true
 	if !args.IsPresent() {
@@ -256,8 +256,8 @@ func (k *call) appendArguments(args json.Value) {
 	k.Args(args)
 }
 
-// checkCall reports findings about a call after its last delta. The parameter cut says that a limit cut off the
-// response: then missing arguments are not a finding.
+// checkCall reports findings about a call after its last delta. If cut is set, a limit cut off the response, so
+// missing arguments are not a finding.
 func (k *call) checkCall(cut bool) {
 	if k.ID == "" && !k.legacy {
 		k.Once(protocol.IDMissing, "the call has no id: a result can't refer to it, and clients invent an id")
@@ -279,8 +279,8 @@ func (k *call) reportNull() {
 	k.Once(protocol.ArgsNull, "the arguments are null: toolscope uses {} instead")
 }
 
-// checkName reports a name that consists of several names, as the name of merged calls does. It stores any
-// other name for later checks.
+// checkName reports a name that consists of several names, which happens if calls are merged. It stores any other
+// name for later checks.
 func (d *decoder) checkName(k *call) {
 	if k.Name == "" {
 		return
@@ -292,8 +292,8 @@ func (d *decoder) checkName(k *call) {
 	d.names[k.Name] = true
 }
 
-// splitGluedName returns the first part of name if name consists of two or more names seen before, or of one
-// repeated string of at least three bytes. Otherwise it returns "".
+// splitGluedName returns the first part of name if name consists of two or more known names, or of one repeated
+// string of at least three bytes. Otherwise, it returns "".
 func splitGluedName(name string, seen map[string]bool) string {
 	if len(name) > maxNameBytes || seen[name] {
 		return ""
@@ -303,7 +303,7 @@ func splitGluedName(name string, seen map[string]bool) string {
 			return name[:n]
 		}
 	}
-	from := make([]string, len(name)+1) // the first part of a split that ends here, or ""
+	from := make([]string, len(name)+1) // the first part of a split that ends at this index, or ""
 	for i := range name {
 		if i > 0 && from[i] == "" {
 			continue
@@ -319,15 +319,15 @@ func splitGluedName(name string, seen map[string]bool) string {
 
 const maxNameBytes = 256 // no provider allows more than 128
 
-// executedTool is a tool that Groq's compound systems ran (ExecutedTool in groq-python). It has no id,
-// and the client sends no result for it.
+// executedTool is a tool that one of Groq's compound systems ran (ExecutedTool in groq-python). It has no id, and the
+// client sends no result for it.
 type executedTool struct {
 	*protocol.Call
 	answered bool
 }
 
-// readExecuted reads executed_tools. Each entry is complete: it first comes with its arguments, and comes
-// again with the same index when it has output.
+// readExecuted reads executed_tools. Each entry is complete: it arrives first with its arguments, and again with the
+// same index when there is output.
 func (d *decoder) readExecuted(st *choiceState, list json.Value) {
 	place := int64(-1)
 	for entry := range list.Elements() {

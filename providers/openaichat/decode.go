@@ -17,7 +17,7 @@ type decoder struct {
 	chunk *chunk
 	turn  *protocol.Turn
 	response
-	names map[string]bool // names of all calls in the exchange
+	names map[string]bool // names of all calls so far in the exchange
 }
 
 // response is the state of a turn.
@@ -41,7 +41,7 @@ type choiceState struct {
 	ran      map[int64]*executedTool // by index in executed_tools
 	answered map[string]bool         // ids of calls whose results came in the stream
 	finish   string
-	finished bool // a finish reason has come
+	finished bool // a finish reason has arrived
 	early    bool // arguments arrived after the finish reason
 	isBody   bool // the current frame is a body
 
@@ -64,7 +64,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	failure := c.err
 	if c.object.Is("error") && !failure.IsPresent() {
-		failure = json.Value(f.Data) // Mistral and vLLM: the body itself is the error
+		failure = json.Value(f.Data) // for Mistral and vLLM, the body itself is the error
 	}
 	if !protocol.IsError(failure) {
 		failure = nil
@@ -182,7 +182,7 @@ func (d *decoder) ensureChoice(index int32) *choiceState {
 	return st
 }
 
-// reportError reports an error object, inside a stream or as the complete body.
+// reportError reports an error object that is inside a stream or is the complete body.
 func (d *decoder) reportError(err json.Value) {
 	if !d.turn.IsOpen() {
 		d.openTurn()
@@ -231,7 +231,7 @@ func (d *decoder) readContent(says *choiceContent) {
 	d.turn.SignLast(thoughtSignature(says.extra), "", stream.SignedShown)
 }
 
-// appendText appends text: a string, or a list of parts with text or reasoning.
+// appendText appends text, which is a string or a list of parts with text or reasoning.
 func appendText(t *protocol.Turn, v json.Value) {
 	t.AppendText(v)
 	for part := range v.Elements() {
@@ -240,7 +240,7 @@ func appendText(t *protocol.Turn, v json.Value) {
 	}
 }
 
-// appendReasoning appends reasoning: a string, or a list of parts.
+// appendReasoning appends reasoning, which is a string or a list of parts.
 func appendReasoning(t *protocol.Turn, v json.Value) {
 	t.AppendReasoning(0, v)
 	for part := range v.Elements() {
@@ -249,7 +249,7 @@ func appendReasoning(t *protocol.Turn, v json.Value) {
 	}
 }
 
-// readReasoning reads reasoning from one of the fields in which providers send it.
+// readReasoning reads reasoning from the fields in which providers send it.
 func (d *decoder) readReasoning(says *choiceContent) {
 	told := 0
 	inPieces := false // the list repeats the field in several elements, each with its own signature
@@ -306,8 +306,8 @@ func (d *decoder) signDetail(item json.Value) {
 	}
 }
 
-// reportUsage reads token counts from each field in which providers send them. The last value counts: a sum
-// would be too high for providers that repeat totals.
+// reportUsage reads token counts from all fields in which providers send them. If counts arrive several times, the
+// last ones are used: a sum would be too high for providers that repeat totals.
 func (d *decoder) reportUsage() {
 	c := d.chunk
 	if c.tier.IsString() && !c.tier.Is(d.tier) {
@@ -361,9 +361,9 @@ func readTotals(u json.Value) tokenTotals {
 	}
 }
 
-// hasSeparateReasoning reports whether reasoning is not included in completion_tokens, as at xAI. Most
-// providers include it. If the total is reported, it shows whether reasoning is included. Otherwise reasoning
-// counts as separate if it exceeds the completion.
+// hasSeparateReasoning reports whether completion_tokens excludes reasoning, as it does for xAI. Most providers
+// include reasoning. If the total is reported, it shows whether reasoning is included. Otherwise, reasoning counts as
+// separate if it exceeds the completion.
 func (t tokenTotals) hasSeparateReasoning() bool {
 	if t.total.Reported {
 		return t.reasoning.N > 0 && t.prompt.N+t.completion.N+t.reasoning.N == t.total.N
@@ -381,7 +381,7 @@ func (t tokenTotals) asUsage() stream.Usage {
 	return n
 }
 
-// describeConflict describes how the counts contradict each other, or returns "".
+// describeConflict describes how the counts contradict each other. If they don't, it returns "".
 func (t tokenTotals) describeConflict() string {
 	switch {
 	case t.prompt.Reported && t.read.N+t.write.N > t.prompt.N:
@@ -400,7 +400,7 @@ func (t tokenTotals) equalCounts(other tokenTotals) bool {
 	return t.prompt == other.prompt && t.completion == other.completion && t.total == other.total
 }
 
-// ownCost returns the cost that the provider reports: OpenRouter and similar gateways use dollars, xAI
+// ownCost returns the cost that the provider reports. OpenRouter and similar gateways report dollars, and xAI reports
 // ten-billionths of a dollar.
 func ownCost(u json.Value) (usd float64, told bool) {
 	if usd, told = u.Get("cost").Float(); told {

@@ -16,10 +16,10 @@ type finishReason struct {
 	rejected bool
 }
 
-// finishReasons are the known finish reasons, with their sources. A content filter cuts off a response, as a
-// limit does.
+// finishReasons contains the known finish reasons, with their sources. A content filter cuts off a response in the
+// same way as a limit.
 var finishReasons = map[string]finishReason{
-	"stop":          {code: stream.FinishDone}, // this and the next two: OpenAI's API description
+	"stop":          {code: stream.FinishDone}, // this reason and the next two: OpenAI's API description
 	"tool_calls":    {code: stream.FinishDone},
 	"function_call": {code: stream.FinishDone},
 
@@ -39,8 +39,9 @@ var finishReasons = map[string]finishReason{
 	"function_call_filter":    {code: stream.FinishRefused, rejected: true}, // Gemini's compatible endpoint
 }
 
-// readFinish looks up a finish reason, or else its part before a colon: Gemini's compatible endpoint puts its
-// own reason after a colon. An unknown reason has the code stream.FinishOther, and the result known is false.
+// readFinish looks up a finish reason. If it is unknown, readFinish looks up the part before a colon, because
+// Gemini's compatible endpoint puts its own reason after a colon. If that is unknown too, the code is
+// stream.FinishOther, and the result known is false.
 func readFinish(word string) (r finishReason, known bool) {
 	if r, known = finishReasons[word]; known {
 		return r, true
@@ -52,16 +53,17 @@ func readFinish(word string) (r finishReason, known bool) {
 	return r, known
 }
 
-// cutWords are an upstream's finish reasons that mean a limit, whatever finish_reason the gateway sends.
+// cutWords contains the upstream finish reasons that mean that a limit was reached, whatever finish_reason the
+// gateway sends.
 var cutWords = map[string]bool{
 	"length": true, "max_tokens": true, "max_output_tokens": true, "model_length": true, "MAX_TOKENS": true,
 }
 
-// toolFinish are the finish reasons for a response that has calls.
+// toolFinish contains the finish reasons for a response that has calls.
 var toolFinish = map[string]bool{"tool_calls": true, "function_call": true}
 
-// reportFinish reports a finish reason. The protocol has no other sign that a call is final, so reportFinish
-// makes the calls of the choice final. It doesn't if the reason is an error, or if it is a normal end and
+// reportFinish reports a finish reason. The protocol has no other sign that a call is final, so reportFinish makes
+// the calls of the choice final. There are two exceptions: the reason is an error, or it is a normal end and
 // arguments arrived after an earlier finish reason.
 func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	word := c.finish.Text()
@@ -105,11 +107,11 @@ func (st *choiceState) sealCalls(cut bool) {
 	st.open = nil
 }
 
-// callsWaiting returns the number of calls in the choice without a result in the stream.
+// callsWaiting returns the number of calls in the choice that have no result in the stream.
 func (st *choiceState) callsWaiting() int { return len(st.calls) - len(st.answered) }
 
-// reopenCall opens a final call again, because more of its arguments came after the finish reason. From then
-// on, a normal finish reason no longer makes the calls of the choice final.
+// reopenCall opens a final call again, because more of its arguments arrived after the finish reason. From then on, a
+// normal finish reason doesn't make the calls of the choice final.
 func (st *choiceState) reopenCall(k *call) {
 	st.early = true
 	k.Unseal()
@@ -117,7 +119,7 @@ func (st *choiceState) reopenCall(k *call) {
 	st.open = append(st.open, k)
 }
 
-// readResult reads the result of a call. An agent served as a model sends results in its stream.
+// readResult reads the result of a call. An agent that is offered as a model sends results in its stream.
 func (d *decoder) readResult(st *choiceState, says *choiceContent) {
 	id := says.resultOf.Text()
 	d.turn.AddResultContent(id, false, says.content)
@@ -142,8 +144,8 @@ func (st *choiceState) noteEmptyList(says *choiceContent) {
 	st.emptyLists++
 }
 
-// minEmptyLists is the number of deltas with only an empty list of calls from which on a call counts as lost.
-// LM Studio sends such a list in the first and the last delta of a text.
+// minEmptyLists is the number of deltas with only an empty list of calls that shows that a call was lost. LM Studio
+// sends such a list in the first and the last delta of a text.
 const minEmptyLists = 4
 
 // checkChoices compares the finish reasons with the calls.
@@ -170,8 +172,8 @@ func (d *decoder) checkChoices() {
 	}
 }
 
-// reportSplit reports a response whose calls are in a different choice from the finish reason that announces
-// them, or in which a choice without calls never finishes.
+// reportSplit reports a response whose calls are not in the choice with the finish reason for calls. It also reports
+// a response with calls in which a choice without calls never finishes.
 func (d *decoder) reportSplit() bool {
 	var without, with *choiceState
 	for _, st := range d.choices {

@@ -36,7 +36,7 @@ func TestManyCalls(t *testing.T) {
 					t.Fatal(err)
 				}
 				for k := range len(d.choices) - 1 {
-					d.choices[k] = nil // code that reads this choice now panics
+					d.choices[k] = nil // code that reads this choice after this point panics
 				}
 				last := d.choices[len(d.choices)-1]
 				for k := range len(last.calls) - 1 {

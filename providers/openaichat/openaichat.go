@@ -64,12 +64,12 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// choiceKeys are the fields of a choice. A choice has at least one of them.
+// choiceKeys contains the fields of a choice. A choice has at least one of them.
 var choiceKeys = map[string]bool{
 	"delta": true, "message": true, "index": true, "finish_reason": true, "text": true, "content_filter_results": true, "usage": true,
 }
 
-// chunk is one chunk, or one complete body, on the wire.
+// chunk is one chunk, or one complete body, as sent.
 type chunk struct {
 	shape *json.Shape
 
@@ -78,7 +78,7 @@ type chunk struct {
 	choices json.List[choice]
 }
 
-// choice is one of the alternative responses. Its content is in delta, or in message in a body.
+// choice is one of the alternative responses. Its content is in delta or, in a body, in message.
 type choice struct {
 	index, finish, native, usage json.Value
 
@@ -168,8 +168,8 @@ func (w *wireCall) functionFields() []json.Binding {
 	}
 }
 
-// content returns the content of the choice. The result whole reports whether that content is complete. A
-// message next to a delta repeats the delta, as in Writer's responses.
+// content returns the content of the choice. The result whole reports whether that content is complete. If there is a
+// message next to a delta, as in Writer's responses, it only repeats the delta.
 func (c *choice) content() (s *choiceContent, whole bool) {
 	if c.delta.object.Kind() != '{' && c.message.object.Kind() == '{' {
 		return &c.message, true
@@ -194,13 +194,13 @@ func (w *wireCall) isNews() bool {
 	return w.id.IsPresent() || w.name.IsPresent() || w.args != nil || w.kind.IsPresent()
 }
 
-// thoughtSignature returns the signature in an extra_content. Gemini's compatible endpoint sends it for a
-// call or for the content of a message.
+// thoughtSignature returns the signature in an extra_content field. Gemini's compatible endpoint sends this field for
+// a call or for the content of a message.
 func thoughtSignature(extra json.Value) json.Value {
 	return extra.Get("google").Get("thought_signature")
 }
 
-// findings lists the findings that only this protocol makes.
+// findings lists the findings that are specific to this protocol.
 var findings = []*stream.Diagnosis{
 	indexNegative, indexChanged, indexAndIDMissing, idIsNull, idIsNumber, idEmpty, idRepeated, idLate,
 	nameEmptied, nameRepeated, nameFragmented, nameGlued, legacyCall, finishRewritten, choicesSplit, callsEmpty, upstreamError,
@@ -334,9 +334,9 @@ var (
 	}
 )
 
-// writeRequest writes a Chat Completions request for the many providers of this protocol. Fields that some
-// providers refuse are written only if the provider's HostFeatures allow them. The instructions have the role
-// system, which every provider supports. OpenAI treats them as instructions with the role developer.
+// writeRequest writes a Chat Completions request that the many providers of this protocol accept. Fields that some
+// providers refuse are written only if the provider's HostFeatures allow them. The instructions have the role system,
+// which every provider supports. OpenAI treats this role like the role developer.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true)
@@ -359,8 +359,8 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	return "/chat/completions", w.Close('}').Text
 }
 
-// readTools returns the tools that a request declares, in tools or in the legacy field functions. Some
-// providers have kinds other than function and custom; these tools keep the provider's word for the kind.
+// readTools returns the tools that a request declares, in tools or in the legacy field functions. Some providers have
+// kinds other than function and custom, and readTools keeps their words for these kinds.
 func readTools(request []byte) (all []protocol.Tool) {
 	s := json.Scan(request)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -380,7 +380,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// readTool reads one tool. A tool without type, function and custom is from another protocol; readTool
+// readTool reads one tool. A tool that has none of type, function and custom is from another protocol, and readTool
 // returns the zero Tool for it.
 func readTool(t json.Value) protocol.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")
@@ -390,7 +390,7 @@ func readTool(t json.Value) protocol.Tool {
 	case kind == "" && !inner.IsPresent():
 		return protocol.Tool{}
 	case !inner.IsPresent():
-		inner = t // flat, as in the Responses protocol
+		inner = t // a flat tool, as in the Responses protocol
 	}
 	f := protocol.FunctionTool(inner, "parameters")
 	if kind != "" {
@@ -399,8 +399,9 @@ func readTool(t json.Value) protocol.Tool {
 	return f
 }
 
-// openAI describes how Chat Completions accepts history. It accepts any text as arguments, complete JSON or
-// not. The rules are from OpenAI's published API description (FunctionObject) and its own error messages.
+// openAI describes how Chat Completions accepts history. It accepts any text as arguments, whether or not it is
+// complete JSON. The rules are from OpenAI's published API description (FunctionObject) and from OpenAI's error
+// messages.
 var openAI = protocol.Target{
 	Name: "openai-chat", Title: "OpenAI Chat Completions", Protocol: "openai-chat",
 	Form:          protocol.TextForm,
@@ -422,8 +423,8 @@ var openAI = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// mistral is Mistral's own API. It requires ids of nine letters or digits (error 3280), and as many results
-// as calls (error 3230). It accepts reasoning as a part of the content.
+// mistral describes how Mistral's own API accepts history. It requires ids of nine letters or digits (error 3280),
+// and as many results as calls (error 3230). It accepts reasoning as a part of the content.
 var mistral = protocol.Target{
 	Name: "mistral", Title: "Mistral", Protocol: "openai-chat",
 	Form:          protocol.TextForm,
@@ -444,8 +445,8 @@ var mistral = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// llamaCPP is llama.cpp's server. Its chat templates parse the arguments, so it refuses arguments that are
-// not JSON, with status 500.
+// llamaCPP describes how llama.cpp's server accepts history. Its chat templates parse the arguments, so it refuses
+// arguments that are not JSON, with status 500.
 var llamaCPP = protocol.Target{
 	Name: "llama.cpp", Title: "llama.cpp", Protocol: "openai-chat",
 	Form:          protocol.TextForm,
@@ -460,7 +461,7 @@ var llamaCPP = protocol.Target{
 	Decode:  decodeHistory,
 }
 
-// wireMarks are the marks of Chat Completions. Its errors are from
+// wireMarks contains the features by which Chat Completions is recognised. The errors are from
 // https://platform.openai.com/docs/guides/error-codes.
 var wireMarks = marks.Protocol{
 	Terminator: "[DONE]",

@@ -29,8 +29,8 @@ func encodeMessage(m *protocol.Message, parts []protocol.Part, mistral bool) []b
 	return json.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, parts, `""`))
 }
 
-// contentMember returns the content field of a message. Several texts of the model are joined. If there are
-// no parts, the parameter none is the content.
+// contentMember returns the content field of a message. Several texts of the model are joined. The parameter none is
+// the content if there are no parts.
 func contentMember(m *protocol.Message, parts []protocol.Part, none string) json.Member {
 	value := protocol.Content(m.Raw.Get("content"), parts, m.Role == protocol.Assistant)
 	if value == nil && (m.Raw == nil || m.Raw.Get("content") != nil) {
@@ -78,8 +78,8 @@ func thinkChunk(text []byte) json.Value {
 	return w.Close(']').Close('}').Text
 }
 
-// reasoningMembers returns the fields with reasoning: the fields with one text each, and reasoning_details
-// for the parts that have more than a text.
+// reasoningMembers returns the fields with reasoning: the fields that contain one text, and reasoning_details for the
+// parts that have more than a text.
 func reasoningMembers(before json.Value, parts []protocol.Part) []json.Member {
 	detailed := false
 	for _, p := range parts {
@@ -99,9 +99,9 @@ func reasoningMembers(before json.Value, parts []protocol.Part) []json.Member {
 	return append(reasoningTexts(before, texts, detailed), list)
 }
 
-// reasoningTexts returns the changed fields that have one text each. No field changes if the fields' texts
-// are the texts of the parts, or if the fields repeat reasoning_details. An empty field is kept: for
-// DeepSeek, an empty field and a missing field differ.
+// reasoningTexts returns the changed fields that contain one text. No field changes if the fields contain the same
+// texts as the parts, or if the fields repeat reasoning_details. An empty field is kept, because DeepSeek
+// distinguishes an empty field from a missing one.
 func reasoningTexts(before json.Value, texts [][]byte, detailed bool) (members []json.Member) {
 	found := make([]bool, len(texts))
 	same := true
@@ -141,7 +141,7 @@ func writeDetail(w *json.Writer, p *protocol.Part) {
 	}
 }
 
-// callMembers returns the fields with the calls of a message: a list, and a function_call that has no id.
+// callMembers returns the fields with the calls of a message: a list, and a function_call, which has no id.
 func callMembers(before json.Value, calls []protocol.Part) []json.Member {
 	var list, single json.Writer
 	for i := range calls {
@@ -177,13 +177,13 @@ func writeCall(w *json.Writer, p *protocol.Part) {
 	w.Close('}')
 }
 
-// writeSignature writes the extra_content of Gemini's compatible endpoint.
+// writeSignature writes the extra_content value of Gemini's compatible endpoint.
 func writeSignature(w *json.Writer, signature string) {
 	w.Open('{').Key("google").Open('{').Member("thought_signature", signature).Close('}').Close('}')
 }
 
-// encodeResult writes a result. It writes the tool's name if named is set, or if there is no id and only the
-// name refers to the call.
+// encodeResult writes a result. It writes the tool's name if named is set. It also writes the name if there is no id,
+// because then only the name refers to the call.
 func encodeResult(p *protocol.Part, named bool) []byte {
 	var w json.Writer
 	w.Open('{').Member("role", "tool").MemberIfSet("tool_call_id", p.ID)
@@ -193,8 +193,8 @@ func encodeResult(p *protocol.Part, named bool) []byte {
 	return w.Key("content").Bytes(p.Text).Close('}').Text
 }
 
-// reasoningFields are the fields in which providers send reasoning as one text: DeepSeek and compatible
-// providers use the first, OpenRouter and vLLM the second, others the third.
+// reasoningFields lists the fields in which providers send reasoning as one text. DeepSeek and compatible providers
+// use the first, OpenRouter and vLLM use the second, and others use the third.
 var reasoningFields = [...]string{"reasoning_content", "reasoning", "reasoning_text"}
 
 func decodeHistory(request []byte) ([]protocol.Message, error) {
@@ -243,8 +243,8 @@ func (w *wireMessage) parse(v json.Value) {
 	}
 }
 
-// readMessage reads one message. A tool message becomes a user message. The user message has one part, whose
-// Raw is the tool message.
+// readMessage reads one message. A tool message becomes a user message with one part. The part's Raw field is the
+// tool message.
 func readMessage(v json.Value) protocol.Message {
 	var w wireMessage
 	w.parse(v)
@@ -268,8 +268,8 @@ func readMessage(v json.Value) protocol.Message {
 	return m
 }
 
-// readReasoning reads the reasoning from the fields with one text each and from OpenRouter's list. Text that
-// is in both is read once.
+// readReasoning reads the reasoning from the fields that contain one text and from OpenRouter's list. Text that is in
+// both is read once.
 func (w *wireMessage) readReasoning() (parts []protocol.Part) {
 	var details []protocol.Part
 	said := false
@@ -322,7 +322,7 @@ func readCall(v json.Value) protocol.Part {
 	return p
 }
 
-// readFunctionCall reads a function_call, the older form of calls.
+// readFunctionCall reads a function_call, which is the older form of calls.
 func readFunctionCall(v json.Value) protocol.Part {
 	p := protocol.Part{Kind: protocol.CallPart, Name: v.Get("name").Text(), ToolKind: "function", Raw: v}
 	args := v.Get("arguments")

@@ -7,7 +7,7 @@ import (
 	"toolscope/providers/protocol/historytest"
 )
 
-// histories are requests of clients, with the messages that are read from them.
+// histories contains requests of clients, with the messages that are read from them.
 var histories = []struct {
 	what          string
 	to            *protocol.Target
@@ -144,7 +144,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestChanged checks that a message that was read and then changed keeps all unchanged parts.
+// TestChanged checks that a message that is read and then changed keeps all parts that did not change.
 func TestChanged(t *testing.T) {
 	const signed = `{"role":"assistant","content":null,"reasoning":"Hm.","reasoning_details":[{"type":"reasoning.text","text":"Hm.","signature":"c2ln"}],"x":1,"tool_calls":[{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	for _, test := range []struct {

@@ -9,7 +9,7 @@ import (
 // speaker writes the chunks of a stream. No chunk marks the end of a call.
 var speaker = protocol.Speaker{Slots: true, WriteStep: writeStep, Body: writeBody, ErrorBody: writeError}
 
-// spokenReasons are the finish reasons for the endings of a script.
+// spokenReasons maps the endings of a script to the finish reasons.
 var spokenReasons = map[string]string{
 	protocol.EndTool: `"tool_calls"`, protocol.EndStop: `"stop"`, protocol.EndLength: `"length"`,
 }

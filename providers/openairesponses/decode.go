@@ -16,8 +16,8 @@ type decoder struct {
 	*protocol.Out
 	ev       event
 	kind     []byte       // type of the event
-	item     wireItem     // the item in the event or in the response
-	response wireResponse // the response in the event, or the body
+	item     wireItem     // the item in an event or in a response
+	response wireResponse // the response in the event, or the complete body
 	turns    []*turn      // the latest turn of each stream_id
 }
 
@@ -45,7 +45,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.startResponse()
 	case "response.queued", "response.in_progress":
 		d.updateResponse()
-	case "response.completed", "response.done": // Codex's back end has sent response.done over a WebSocket
+	case "response.completed", "response.done": // Codex's back end sends response.done over a WebSocket
 		d.endResponse("completed")
 	case "response.incomplete":
 		d.endResponse("incomplete")
@@ -67,7 +67,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	default:
 		d.readItemEvent()
 	}
-	if d.Last() != nil { // OpenRouter omits the event names, which is reported; a WebSocket has no names
+	if d.Last() != nil { // OpenRouter omits the event names, which is reported; a WebSocket has no event names
 		d.CheckName(f.Event, d.kind, f.Named && bytes.HasPrefix(d.kind, []byte("response.")))
 	}
 	return nil
@@ -140,8 +140,8 @@ func (d *decoder) readItemEvent() {
 	}
 }
 
-// eventName returns the type of the event without "response.". Findings use this name for the copy of the
-// arguments in the event.
+// eventName returns the type of the event without "response.". Findings use this name for the copy of the arguments
+// that the event contains.
 func (d *decoder) eventName() string { return strings.TrimPrefix(string(d.kind), "response.") }
 
 // latestTurn returns the latest turn with the event's stream_id. If there is none, it returns a new turn that
@@ -186,7 +186,7 @@ func (d *decoder) startResponse() {
 	r := d.response.read(d.ev.response)
 	switch t := d.latestTurn(); {
 	case !t.IsOpen():
-	case t.isFor(r): // the same event came again
+	case t.isFor(r): // the same event arrived again
 		t.updateTurn(r)
 		return
 	default:
@@ -209,8 +209,8 @@ func (d *decoder) updateResponse() {
 	}
 }
 
-// endResponse reads the event that ends a response. The parameter status is the status that the event implies.
-// The same event may come twice.
+// endResponse reads the event that ends a response. The parameter status is the status that the event implies. The
+// event may arrive twice.
 func (d *decoder) endResponse(status string) {
 	r := d.response.read(d.ev.response)
 	if t := d.latestTurn(); t.Turn == nil || t.IsOpen() || !t.isFor(r) && r.id.Text() != "" {
@@ -236,9 +236,8 @@ func (d *decoder) readResponse(raw json.Value) {
 	d.finishTurn(t, r, bodyCopy, r.status.Text())
 }
 
-// reportError reports an error event. Its fields are in the event itself, as documented, or in an error
-// object, as observed in recorded streams. response.failed may repeat the error before or after this
-// event.
+// reportError reports an error event. The error's fields are in the event itself, as documented, or in an error
+// object, as seen in recorded streams. A response.failed event may repeat the error before or after this event.
 func (d *decoder) reportError(data json.Value) {
 	err, message, code := data, d.ev.message, d.ev.code
 	if protocol.IsError(d.ev.err) {
@@ -264,12 +263,12 @@ type turn struct {
 	streamID string // stream_id of the events; "" if they have none
 	items    items
 	last     *item  // the item of the latest text; nil after a call
-	search   *item  // the latest tool search, by the provider or by the client
+	search   *item  // the latest tool search, which the provider or the client runs
 	isBody   bool   // the response arrived as a body, not as events
 	waiting  bool   // the body is a snapshot: the end of the stream doesn't cut it off
 	copyName string // the name of the copy that replaces held deltas
 
-	incomplete bool  // events are missing: the stream was resumed, or its numbers have a gap
+	incomplete bool  // events are missing, because the stream was resumed or its numbers have a gap
 	numbered   bool  // number is known
 	number     int64 // sequence_number of the latest event
 	buf        []byte
@@ -281,7 +280,7 @@ type turn struct {
 // isFor reports whether r is this turn's response.
 func (t *turn) isFor(r *wireResponse) bool { return t.Turn != nil && t.ID != "" && r.id.Is(t.ID) }
 
-// close ends an open turn. The parameter missing is the missing part, or "" if the turn is complete.
+// close ends an open turn. The parameter missing says what is missing, or is "" if the turn is complete.
 func (t *turn) close(missing string) {
 	if missing == "" {
 		t.End()
@@ -291,8 +290,7 @@ func (t *turn) close(missing string) {
 	t.items, t.last, t.search = items{}, nil, nil
 }
 
-// updateString stores the text of a value in known, and returns the text if it is new. Otherwise, it returns
-// "".
+// updateString stores the text of a value in known. It returns the text if it is new and not empty, and otherwise "".
 func updateString(known *string, said json.Value) string {
 	text := said.Text()
 	if text == "" || text == *known {
@@ -345,8 +343,8 @@ func (d *decoder) finishTurn(t *turn, r *wireResponse, from, word string) {
 	t.close("")
 }
 
-// compareOutput compares the items in the complete response with the streamed items, and adds items that were
-// not streamed. If a provider stores nothing, the output is empty or missing.
+// compareOutput compares the items in the complete response with the streamed items, and adds items that were not
+// streamed. If a provider doesn't store the response, the output may be empty or missing.
 func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 	streamed := len(t.items.all) > 0
 	w, list := &d.item, r.output.Scan()
@@ -375,7 +373,7 @@ func (d *decoder) compareOutput(t *turn, r *wireResponse, from string) {
 	}
 }
 
-// sealRest makes the arguments final for the calls without an output_item.done.
+// sealRest makes the arguments final for calls without an output_item.done event.
 func (t *turn) sealRest(from string) {
 	for _, it := range t.items.all {
 		if it.call == nil || it.done {
@@ -391,8 +389,8 @@ func (t *turn) sealRest(from string) {
 	}
 }
 
-// reportUsage reports the token counts and the service tier. The input count includes the cached tokens. The
-// output count includes the reasoning tokens, even if the provider counts them separately.
+// reportUsage reports the token counts and the service tier. The input count includes the cached tokens. The output
+// count includes the reasoning tokens, even if the provider reports them separately.
 func (t *turn) reportUsage(r *wireResponse) {
 	u := r.usage
 	if u.Kind() != '{' {
@@ -406,7 +404,7 @@ func (t *turn) reportUsage(r *wireResponse) {
 		InputAudio: protocol.PositiveCount(in.Get("audio_tokens")), OutputAudio: protocol.PositiveCount(out.Get("audio_tokens")),
 	}
 	if total := protocol.CountOf(u.Get("total_tokens")); n.Reasoning.N > 0 && total.N == n.Input.N+n.Output.N+n.Reasoning.N {
-		n.Output.N = total.N - n.Input.N // this provider counts reasoning separately
+		n.Output.N = total.N - n.Input.N // this provider doesn't include reasoning in the output count
 	}
 	n.CostUSD, n.CostReported = u.Get("cost").Float()
 	for _, it := range t.items.all {
@@ -420,11 +418,10 @@ func (t *turn) reportUsage(r *wireResponse) {
 	t.Usage(n)
 }
 
-// billedTools are the item types of the provider's tools that have a price of their own, except web
-// searches.
+// billedTools contains the item types of the provider's tools that have a price of their own, except web searches.
 var billedTools = map[string]bool{"code_interpreter_call": true, "file_search_call": true, "image_generation_call": true}
 
-// isSearch reports whether the item is a web search, which is billed. Opening a page is free.
+// isSearch reports whether the item is a billed web search. Opening a page is free.
 func (it *item) isSearch() bool {
 	if it.call == nil {
 		return false
@@ -451,8 +448,8 @@ func errorText(err, message json.Value) string {
 	return string(err.Append(nil))
 }
 
-// reportResult reads an item that is the result of a call. The result of the provider's tool search
-// doesn't name its call.
+// reportResult reads an item that is the result of a call. The result of the provider's tool search doesn't contain
+// the id of its call.
 func (t *turn) reportResult(w *wireItem) {
 	id := w.callID.Text()
 	if id == "" && w.kind.Is("tool_search_output") && t.search != nil {
@@ -477,8 +474,8 @@ func (t *turn) addItem(w *wireItem, index int64) *item {
 	return it
 }
 
-// deltasCopy is the name for the arguments that the deltas form. A copy in an event has the name of the
-// event.
+// deltasCopy is the name of the copy of the arguments that consists of the deltas. A copy in an event has the name of
+// the event.
 const deltasCopy = "the deltas"
 
 // readArgsDelta reads a delta of a call's arguments.
@@ -494,9 +491,9 @@ func (d *decoder) readArgsDelta(it *item) {
 	it.from = deltasCopy
 }
 
-// holdDelta holds back a delta that may not belong to the arguments: earlier deltas are missing, or the first
-// delta doesn't begin JSON. A later copy of the complete arguments decides. holdDelta reports whether it held
-// the delta back.
+// holdDelta holds back a delta that may not belong to the arguments, because earlier deltas are missing or the first
+// delta doesn't begin JSON. A later copy of the complete arguments shows whether it belongs to them. holdDelta
+// reports whether it held the delta back.
 func (it *item) holdDelta(delta json.Value) bool {
 	if !delta.HasText() {
 		return false
@@ -518,14 +515,14 @@ func beginsJSON(text []byte) bool {
 	return len(text) == 0 || strings.IndexByte(`{["ntf-0123456789`, text[0]) >= 0 && !isCipher(text)
 }
 
-// isCipher reports whether text consists of base64 characters only and is longer than the literal false.
+// isCipher reports whether text consists only of base64 characters and is longer than the literal false.
 func isCipher(text []byte) bool {
 	return len(text) > len("false") && bytes.IndexFunc(text, func(r rune) bool {
 		return !('0' <= r && r <= '9' || 'a' <= r|0x20 && r|0x20 <= 'z' || r == '+' || r == '/' || r == '=' || r == '-' || r == '_')
 	}) < 0
 }
 
-// dropDeltas drops the held deltas, because whole, a copy of the complete arguments, has arrived.
+// dropDeltas drops the held deltas. The parameter whole is the copy of the complete arguments that replaces them.
 func (it *item) dropDeltas(whole []byte) {
 	held := it.held
 	it.held, it.holds = nil, false
@@ -538,7 +535,7 @@ func (it *item) dropDeltas(whole []byte) {
 	}
 }
 
-// releaseDeltas appends the held deltas, because no copy of the complete arguments has arrived.
+// releaseDeltas appends the held deltas. No copy of the complete arguments has arrived.
 func (it *item) releaseDeltas() {
 	if len(it.held) > 0 {
 		it.appendArguments(it.held, nil)
@@ -563,22 +560,22 @@ func (d *decoder) readCodeDone(it *item) {
 	}
 }
 
-// appendArguments appends to the arguments. If toolscope derived the text, source is its form on the
-// wire; otherwise source is nil.
+// appendArguments appends text to the arguments. If toolscope derived the text, source is the form in which it was
+// sent; otherwise source is nil.
 func (it *item) appendArguments(text, source []byte) {
 	it.args = append(it.args, text...)
 	it.call.ArgsText(text, source)
 }
 
-// addCopy reads the arguments in a copy of the item. The parameters value and wrap are as in callArguments, and
-// from is the name of the copy.
+// addCopy reads the arguments in a copy of the item. The parameters value and wrap are the results of callArguments,
+// and from is the name of the copy.
 func (it *item) addCopy(value json.Value, wrap, from string) {
 	switch {
 	case from != itemAdded:
 	case len(it.args) > 0:
-		return // the announcement is not complete, and deltas have already arrived
+		return // the arguments in output_item.added are not complete, and deltas have already arrived
 	case !value.IsString():
-		it.grow.object = bytes.Clone(value) // the object is incomplete: the complete object is in output_item.done
+		it.grow.object = bytes.Clone(value) // the object is incomplete: output_item.done contains the complete object
 		return
 	}
 	if !value.IsString() && it.callKind.word != "server" {
@@ -593,8 +590,8 @@ func (it *item) addCopy(value json.Value, wrap, from string) {
 	it.compareCopy(list.Open('{').Key(wrap).Raw(value).Close('}').Text, from, value)
 }
 
-// compareCopy reads another copy of the complete arguments. Before the arguments are final, the latest copy
-// replaces the earlier one, because the latest copy must be sent back. After that, a copy is only compared.
+// compareCopy reads another copy of the complete arguments. Before the arguments are final, the latest copy replaces
+// the earlier ones, because it is the copy that must be sent back. After that, a copy is only compared.
 func (it *item) compareCopy(text []byte, from string, source []byte) {
 	if it.holds && len(text) > 0 && from != itemAdded {
 		it.turn.copyName = from
@@ -638,8 +635,9 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	}
 }
 
-// reportMismatch reports that text, the copy named from, differs from the earlier copy, and the first byte that
-// differs. The parameter equal is set if the copies are equal as JSON values. It reports nothing if deltas are missing.
+// reportMismatch reports that text, which is the copy named from, differs from the earlier copy, and at which byte.
+// The parameter equal is set if the copies are equal as JSON values. If deltas are missing, reportMismatch reports
+// nothing.
 func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	if it.partial {
 		return

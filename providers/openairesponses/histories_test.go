@@ -1,7 +1,7 @@
 package openairesponses
 
-// histories are inputs with their expected lines. again is the lines after the history is written and read
-// again, if they differ.
+// histories contains inputs with the lines that are expected from them. The field again contains the lines after the
+// history is written and read again, if they differ.
 var histories = []struct{ name, input, want, again string }{
 	{"functions",
 		`{"role":"developer","content":"Be brief."},

@@ -23,7 +23,7 @@ type item struct {
 	call     *protocol.Call // nil if the item is not a call
 	callKind callKind
 	callID   string
-	kept     stream.CallInfo // Item, Namespace and Signature: a replay of the call needs them
+	kept     stream.CallInfo // Item, Namespace and Signature, which a replay of the call needs
 
 	args []byte // the arguments as reported
 	held []byte // deltas that may not belong to the arguments; see holdDelta
@@ -32,7 +32,7 @@ type item struct {
 	holds  bool
 	deltas bool   // deltas have arrived
 	same   int    // number of equal copies after the first
-	from   string // name of the copy that the arguments are from; "" before the first copy
+	from   string // name of the copy that contains the arguments; "" before the first copy
 	grow   growingObject
 
 	textSeen map[part]bool // parts of the item's text that have arrived
@@ -46,7 +46,7 @@ const (
 	extraSlot = int32(1 << 20) // first slot for items whose index is missing, repeated or too large
 )
 
-// These events begin and end an item. The copies of the arguments in them have the same names.
+// These events begin and end an item. The copies of the arguments in them are named after the events.
 const (
 	itemAdded = "output_item.added"
 	itemDone  = "output_item.done"
@@ -60,8 +60,8 @@ func (ev *event) outputIndex() (index int64, ok bool) {
 	return index, ok
 }
 
-// ensureItem returns the item of the given kind that an event is about. The event may come before
-// output_item.added; then ensureItem adds the item.
+// ensureItem returns the item of the given kind that an event is about. If the event comes before output_item.added,
+// ensureItem adds the item.
 func (t *turn) ensureItem(ev *event, kind string) *item {
 	it := t.findItem(ev, kind)
 	if it == nil {
@@ -141,9 +141,9 @@ func (it *item) openCall(w *wireItem, kind callKind) {
 	it.call = it.turn.OpenCall(it.slot, info)
 }
 
-// newInfo returns the changed metadata that a replay of the call needs. Some providers change ids from
-// event to event. The first id then stays until the item is done, because the final item has the id under
-// which the provider stored it.
+// newInfo returns the changed metadata that a replay of the call needs. Some providers change ids from event to
+// event. In that case, the first id stays until the item is done, because the provider stores the item under the id
+// in the final item.
 func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	id := it.idOf(w)
 	if it.callID != "" && id != it.callID && id != it.kept.Item && (it.kept.Item == "" || from == itemDone && !it.done) {
@@ -158,7 +158,7 @@ func (it *item) newInfo(w *wireItem, from string) (news stream.CallInfo) {
 	return news
 }
 
-// idOf returns the id in a copy of the item, or the item's known id if the copy has no id.
+// idOf returns the id in a copy of the item. If the copy has no id, it returns the item's known id.
 func (it *item) idOf(w *wireItem) string {
 	if id := w.id.Text(); id != "" {
 		return id
@@ -166,8 +166,7 @@ func (it *item) idOf(w *wireItem) string {
 	return it.id
 }
 
-// resultID returns the id that a result must name: the call_id, or the item's own id if there is no
-// call_id.
+// resultID returns the id to which a result must refer: the call_id, or the item's own id if there is no call_id.
 func (it *item) resultID() string {
 	if it.callID != "" {
 		return it.callID
@@ -182,7 +181,7 @@ func (it *item) updateItem(w *wireItem, from string) {
 	}
 	if id := w.id.Text(); id != "" && id != it.id {
 		if callID := w.callID.Text(); it.id != "" && !(it.done && it.callID != "" && callID != "" && callID != it.callID) {
-			it.turn.reportRotatedID() // otherwise the call itself has another id, which is reported with both values
+			it.turn.reportRotatedID() // otherwise the call itself has a different id, which is reported with both values
 		}
 		if !it.done {
 			it.turn.items.setID(it, id)
@@ -197,8 +196,8 @@ func (it *item) updateItem(w *wireItem, from string) {
 	}
 }
 
-// updateCall reads the ids and the name of a call from a later copy. After the arguments are final, it adds
-// missing values, but only compares known ones.
+// updateCall reads the ids and the name of a call from a later copy. After the arguments are final, it adds missing
+// values but only compares known values.
 func (it *item) updateCall(w *wireItem, from string) {
 	if id := w.callID.Text(); id != "" && id != it.callID {
 		switch {
@@ -272,7 +271,7 @@ func (it *item) endCall(w *wireItem) {
 // hasFailed reports whether the item has an error or the status failed.
 func (w *wireItem) hasFailed() bool { return w.err.IsPresent() || w.status.Is("failed") }
 
-// items are the items of a turn, with indexes. The cost of finding an item doesn't depend on the number of
+// items contains the items of a turn, with indexes. The cost of finding an item doesn't depend on the number of
 // items, unless many items have the same id or index, or events have no index.
 type items struct {
 	all    []*item
@@ -281,7 +280,7 @@ type items struct {
 	byCall map[string][]*item // items by call_id
 }
 
-// add lists a new item. An item beyond the limit of calls is not listed, so later events don't find it.
+// add adds a new item to the lists. An item beyond the limit on calls is not listed, so later events don't find it.
 func (s *items) add(it *item) {
 	if len(s.all) >= stream.MaxCalls {
 		return
@@ -321,7 +320,7 @@ func moveItem(lists map[string][]*item, it *item, from, to string) {
 	}
 }
 
-// latestWhere returns the last item of a list that satisfies is, or nil.
+// latestWhere returns the last item of a list for which the function is returns true, or nil.
 func latestWhere(list []*item, is func(*item) bool) *item {
 	for _, it := range slices.Backward(list) {
 		if is(it) {
@@ -331,10 +330,10 @@ func latestWhere(list []*item, is func(*item) bool) *item {
 	return nil
 }
 
-// findItem returns the item of the given kind that an event is about, or nil. It tries three matches in
-// order: an item with both the output_index and the item id; an item with the id, for providers that count
-// wrongly; an item with the index, for providers that change ids. If the event has no index, the third match
-// is the latest item that is not done.
+// findItem returns the item of the given kind that an event is about, or nil. It first looks for an item with both
+// the output_index and the item id. Then it looks for an item with the id, for providers that count wrongly. Last, it
+// looks for an item with the index, for providers that change ids. If the event has no index, it instead returns the
+// latest item that is not done.
 func (t *turn) findItem(ev *event, kind string) *item {
 	may := func(it *item) bool { return it.kind == "" || it.kind == kind }
 	n, indexed := ev.index.Int()
@@ -366,8 +365,8 @@ func (t *turn) reportRotatedID() {
 		"the id of an item changes from event to event: only output_index shows which item an event belongs to; clients that merge by item_id lose deltas")
 }
 
-// findAnnounced returns the existing item that output_item.added announces. The item exists if a delta came
-// first, or if the event came twice. If the item at the index is a different one, findAnnounced returns nil.
+// findAnnounced returns the existing item that output_item.added announces. The item exists if a delta came first, or
+// if the event came twice. If the item at the index is a different item, findAnnounced returns nil.
 func (s *items) findAnnounced(w *wireItem, index int64) *item {
 	if it := latestWhere(s.byID[w.id.Text()], func(it *item) bool { return it.index == index }); it != nil {
 		return it
@@ -394,7 +393,7 @@ func (s *items) matchItem(w *wireItem, i int64) (found *item) {
 	return found
 }
 
-// readResult reads the item of a result. The provider made the result if the provider ran the call.
+// readResult reads the item of a result. If the provider ran the call, the result is also the provider's.
 func (h *history) readResult(w *wireItem) protocol.Part {
 	p := protocol.Part{Kind: protocol.ResultPart, ID: w.callID.Text(), Item: w.id.Text(), Raw: w.raw}
 	p.Failed = w.status.Is("failed") || w.err.IsPresent()
@@ -425,8 +424,8 @@ func (h *history) readResult(w *wireItem) protocol.Part {
 	return p
 }
 
-// callOf returns the call of a result, or nil. Some results name the item of the call instead of its call_id,
-// and a result of the provider's own tool search names no call.
+// callOf returns the call that a result belongs to, or nil. Some results contain the id of the call's item instead of
+// the call_id. A result of the provider's own tool search contains no id of a call.
 func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch c := &h.calls[i]; {
@@ -438,7 +437,7 @@ func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	return nil
 }
 
-// readShell reads the output of shell commands. The result is a failure if a command failed or timed out.
+// readShell reads the output of shell commands. The result counts as failed if a command failed or timed out.
 func readShell(p *protocol.Part, output json.Value) {
 	if output.Kind() != '[' {
 		p.Text = output.Append(nil)

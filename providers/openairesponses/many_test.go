@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestManyItems checks that the cost of an event doesn't depend on the number of earlier items, however the
+// TestManyItems checks that the cost of an event doesn't depend on the number of earlier items, no matter how the
 // provider uses indexes and ids.
 func TestManyItems(t *testing.T) {
 	for name, host := range map[string]struct{ at, id, again string }{
@@ -48,7 +48,7 @@ func TestManyItems(t *testing.T) {
 				feed(`{"type":"response.output_item.done"%s,"item":{"type":"function_call",%s,"call_id":"c_%d","name":"f","arguments":"{}"}}`, at, id, i)
 				items := &d.turns[0].items
 				for k := range len(items.all) - 1 {
-					items.all[k] = nil // code that reads this item now panics
+					items.all[k] = nil // code that reads this item after this point panics
 				}
 				for _, list := range items.at {
 					hide(list)
@@ -64,7 +64,7 @@ func TestManyItems(t *testing.T) {
 	}
 }
 
-// hide replaces the items of a list with nil, except the first and the last.
+// hide replaces all items of a list with nil, except the first and the last.
 func hide(list []*item) {
 	for k := 1; k < len(list)-1; k++ {
 		list[k] = nil

@@ -36,7 +36,7 @@ func Protocol() protocol.Protocol {
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	var kind, object, err, number, lane, status, message, id, output, item, itemID, index, response, eventID json.Value
-	_ = json.Read(e.Data, // if the data is cut off, the fields before the cut are read
+	_ = json.Read(e.Data, // if the data is cut off, the fields before the cut are still read
 		json.Field("type", &kind), json.Field("object", &object), json.Field("error", &err),
 		json.Field("sequence_number", &number), json.Field("stream_id", &lane), json.Field("status", &status),
 		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output),
@@ -47,7 +47,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	word := kind.Text()
 	switch {
 	case response.Get("object").Is("realtime.response"), item.Get("object").Is("realtime.item"), eventID.IsString() && !numbered:
-		return protocol.SniffScore{} // OpenAI's Realtime API has the same event types, but with an id and without a number
+		return protocol.SniffScore{} // OpenAI's Realtime API has the same event types, but its events have an id and no number
 	case strings.HasPrefix(word, "response.") && (isEventType(word) || numbered || item != nil || itemID != nil || index != nil || response != nil):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + word}
 	case object.Is("response"):
@@ -66,24 +66,24 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// isEventType reports whether word is the type of an event of a response. Event types in other protocols also
+// isEventType reports whether word is the type of an event about a response. Event types in other protocols also
 // begin with "response.".
 func isEventType(word string) bool {
 	_, ofItem := itemEvents[word]
 	return ofItem || responseEvents[word]
 }
 
-// responseEvents are the events about a response, and the events that begin and end an item.
+// responseEvents contains the events about a response, and the events that begin and end an item.
 var responseEvents = map[string]bool{
 	"response.created": true, "response.queued": true, "response.in_progress": true, "response.completed": true, "response.done": true,
 	"response.incomplete": true, "response.failed": true, "response.cancelled": true,
 	"response.output_item.added": true, "response.output_item.done": true,
 }
 
-// connectionEvents are events about the connection, not about a response.
+// connectionEvents contains the events about the connection, not about a response.
 var connectionEvents = map[string]bool{"keepalive": true, "rate_limits.updated": true, "codex.rate_limits": true}
 
-// finishCodes are the final statuses of a response.
+// finishCodes maps the final statuses of a response to their codes.
 var finishCodes = protocol.FinishCodes{
 	"completed": stream.FinishDone, "incomplete": stream.FinishCut,
 	"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
@@ -97,15 +97,15 @@ type callKind struct {
 	runner   runBy
 }
 
-// runBy is the party that runs the calls of a kind.
+// runBy says which party runs the calls of a kind.
 type runBy uint8
 
 const (
 	byClient        runBy = iota
-	byProvider            // the provider; the item also has the outcome
+	byProvider            // the provider; the item also contains the outcome
 	byProviderApart       // the provider; the result is a separate item
 	byEnvironment         // the client if the environment is missing or local, otherwise the provider
-	byExecution           // the client if the item names it, otherwise the provider
+	byExecution           // the client if the execution field says so, otherwise the provider
 )
 
 // byProvider reports whether the provider runs a call of this kind.
@@ -119,7 +119,8 @@ func (c callKind) byProvider(w *wireItem) bool {
 	return c.runner != byClient
 }
 
-// callKinds are the item types that are calls. The protocol itself defines the tools of the kind server.
+// callKinds maps the item types that are calls to their kinds. Tools of the kind server are defined by the protocol
+// itself.
 var callKinds = map[string]callKind{
 	"function_call":         {"function", "arguments", false, byClient},
 	"custom_tool_call":      {"custom", "input", true, byClient},
@@ -137,9 +138,9 @@ var callKinds = map[string]callKind{
 	"image_generation_call": {"server", "", false, byProvider},
 }
 
-// callOf returns the call kind of an item type. The result ok reports whether the type is a call. An unknown
-// type is a call if its name ends in _call. The client runs such a call if it has a call_id, because a result
-// can name the call_id.
+// callOf returns the call kind of an item type. The result ok reports whether the type is a call. An unknown type is
+// a call if its name ends in _call. The client runs such a call if it has a call_id, because a result needs the
+// call_id to refer to the call.
 func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	if c, ok = callKinds[kind]; ok || !strings.HasSuffix(kind, "_call") {
 		return c, ok
@@ -151,7 +152,7 @@ func callOf(kind string, w *wireItem) (c callKind, ok bool) {
 	return c, true
 }
 
-// otherItems are the known item types that are not calls, except types that end in _output.
+// otherItems contains the known item types that are not calls, except types that end in _output.
 var otherItems = map[string]bool{
 	"message": true, "reasoning": true, "mcp_list_tools": true, "compaction": true, "mcp_approval_response": true,
 }
@@ -190,7 +191,7 @@ func (ev *event) bindShape() {
 		json.Field("name", &ev.name))
 }
 
-// wireItem is an output item, as sent. Its zero value is ready to use.
+// wireItem is an output item, as sent. The zero value of wireItem is ready to use.
 type wireItem struct {
 	shape *json.Shape
 
@@ -203,11 +204,11 @@ type wireItem struct {
 	args                                 [len(argMembers)]json.Value
 }
 
-// argMembers are the names of the fields that contain arguments. callKind.member selects the field for an
-// item type.
+// argMembers lists the names of the fields that contain arguments. callKind.member selects the field for an item
+// type.
 var argMembers = [...]string{"arguments", "input", "code", "action", "operation", "queries"}
 
-// read reads an item. The next call of read overwrites it.
+// read reads an item. The next call of read overwrites the fields.
 func (w *wireItem) read(raw json.Value) {
 	if w.shape == nil {
 		w.bindShape()
@@ -242,8 +243,8 @@ func (w *wireItem) bindShape() {
 	w.shape = json.ShapeOf(fields...)
 }
 
-// callArguments returns the arguments of the call. If the value is a list or a string that belongs in an
-// object, wrap is the name of the object's field for it.
+// callArguments returns the arguments of the call. If the value is a list or a string that must be put into an
+// object, wrap is the key for it.
 func (w *wireItem) callArguments() (value json.Value, wrap string) {
 	call, _ := callOf(w.kind.Text(), nil)
 	if i := slices.Index(argMembers[:], call.member); i >= 0 {
@@ -285,7 +286,7 @@ func (r *wireResponse) read(raw json.Value) *wireResponse {
 	return r
 }
 
-// findings lists the findings that only this protocol makes.
+// findings lists the findings that are specific to this protocol.
 var findings = []*stream.Diagnosis{
 	responseNotOver, finishIncomplete, itemIDRotated, nameChanged, indexWrong, resumed, numbersMissing, DeltasMissing, deltasEncrypted,
 }
@@ -343,8 +344,8 @@ var (
 	}
 )
 
-// writeRequest writes a request of the Responses API. It asks the provider to store nothing. The history
-// is therefore in the input, and reasoning must come encrypted so that it can be sent back.
+// writeRequest writes a request of the Responses API. The request tells the provider to store nothing. It therefore
+// contains the whole history as input, and asks for encrypted reasoning, which can be sent back.
 func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, body []byte) {
 	var w json.Writer
 	w.Open('{').MemberIfSet("model", r.Model).Flag("stream", true).Flag("store", false)
@@ -378,9 +379,9 @@ func isReasoningModel(model string) bool {
 	return false
 }
 
-// writeTool writes a tool as a flat object. The parameter custom reports whether the provider supports
-// free-text tools. It sets strict to false, because with the default, true, OpenAI refuses most schemas that
-// were not written for strict mode.
+// writeTool writes a tool as a flat object. The parameter custom reports whether the provider supports free-text
+// tools. writeTool sets strict to false. The default is true, with which OpenAI refuses most schemas that were not
+// written for strict mode.
 func writeTool(w *json.Writer, t *protocol.Tool, custom bool) {
 	w.Open('{')
 	if custom && t.Kind == "custom" {
@@ -391,14 +392,14 @@ func writeTool(w *json.Writer, t *protocol.Tool, custom bool) {
 	w.Close('}')
 }
 
-// itemEvent describes an event about an item of the given type. An event without a handler repeats other
-// events, or contains nothing of interest.
+// itemEvent describes an event about an item of the given type. An event without a handler repeats other events or
+// contains nothing of interest.
 type itemEvent struct {
 	item string
 	does func(*decoder, *item)
 }
 
-// itemEvents are the events about items, except the events that begin and end an item.
+// itemEvents contains the events about items, except the events that begin and end an item.
 var itemEvents = map[string]itemEvent{
 	"response.function_call_arguments.delta":    {"function_call", (*decoder).readArgsDelta},
 	"response.function_call_arguments.done":     {"function_call", (*decoder).readArgsDone},
@@ -440,7 +441,7 @@ var itemEvents = map[string]itemEvent{
 	"response.audio.transcript.delta": {}, "response.audio.transcript.done": {},
 }
 
-// wireMarks are the marks of the Responses API.
+// wireMarks contains the features by which the Responses API is recognised.
 var wireMarks = marks.Protocol{
 	Events: []marks.Event{
 		{Type: "response.created", Begins: true},

@@ -37,7 +37,7 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// TestPartAfterItem checks that the end of a command adds nothing if it comes after the end of the item.
+// TestPartAfterItem checks that the end of a command adds nothing if it arrives after the end of its item.
 func TestPartAfterItem(t *testing.T) {
 	got := ""
 	d := newDecoder(protocol.NewOut(func(e stream.Event) {
@@ -61,7 +61,7 @@ func TestPartAfterItem(t *testing.T) {
 	}
 }
 
-// TestAnyJSON checks that no JSON input causes a panic.
+// TestAnyJSON checks that no JSON input makes the decoder panic.
 func TestAnyJSON(t *testing.T) {
 	values := []string{`null`, `""`, `"0"`, `0`, `-1`, `1e30`, `{}`, `[]`, `[{}]`, `{"type":"function_call","id":1,"arguments":{"a":[]}}`, `{"type":"shell_call","action":{"commands":["a"]}}`}
 	fields := []string{"item", "delta", "output_index", "item_id", "arguments", "response", "error", "stream_id", "command", "command_index", "text"}

@@ -10,21 +10,21 @@ import (
 	"toolscope/stream/json"
 )
 
-// growingObject builds the object of a patch call or shell call as text while one of its fields arrives
-// in deltas. The text first gets everything before that field, as announced, and then the field. Each
-// delta is a JSON string, so the bytes between its quotes can be appended unchanged. The final item has
-// the exact bytes of the object.
+// growingObject builds the object of a patch call or shell call as text, while one of its fields arrives in deltas.
+// First, everything before that field is appended as announced, and then the field itself. Each delta is a JSON
+// string, so the bytes between its quotes can be appended unchanged. The final item contains the exact bytes of the
+// object.
 type growingObject struct {
 	object json.Value // the object as announced, with the growing field empty
 	begun  bool
-	off    bool   // no more parts can be appended: only the final item counts
+	off    bool   // no more parts can be appended: only the final item is used
 	inside bool   // a part is open
 	next   int64  // number of the open part, or of the next one if none is open
 	start  int    // start of the open part's text
 	tail   []byte // text after the last part
 }
 
-// growingMember is a field that grows: a text, or a list of texts.
+// growingMember is a field that arrives in deltas: a text, or a list of texts.
 type growingMember struct {
 	name string
 	path string // the field's path in the item
@@ -60,7 +60,7 @@ func (it *item) partDelta(m growingMember, n int64, delta json.Value) {
 	}
 }
 
-// openPart opens part n, unless it is open, and appends the text before it. It reports whether the part
+// openPart opens part n unless it is already open, and appends the text that precedes it. It reports whether the part
 // can grow.
 func (it *item) openPart(m growingMember, n int64) bool {
 	g := &it.grow
@@ -112,7 +112,7 @@ func (it *item) partDone(m growingMember, n int64, text json.Value, from string)
 	it.appendArguments(end, nil)
 }
 
-// closeText returns text with the end of the open part, if any, and the end of the announced object.
+// closeText returns text followed by the end of the open part, if any, and the end of the announced object.
 func (g *growingObject) closeText(text []byte) []byte {
 	text = bytes.Clone(text)
 	if g.inside {
@@ -121,7 +121,7 @@ func (g *growingObject) closeText(text []byte) []byte {
 	return append(text, g.tail...)
 }
 
-// wireSource returns the path of part n and, after a space, the delta as it came on the wire.
+// wireSource returns the path of part n and, after a space, the delta as it was sent.
 func (it *item) wireSource(m growingMember, n int64, delta json.Value) []byte {
 	buf := append(it.turn.buf[:0], m.path...)
 	if m.list {
@@ -131,8 +131,8 @@ func (it *item) wireSource(m growingMember, n int64, delta json.Value) []byte {
 	return it.turn.buf
 }
 
-// splitObject splits an object at the place where the field grows: at its value, or after the last field if
-// the object doesn't contain the field. The result ok is false if the field is not empty.
+// splitObject splits an object at the place where the field grows. This is the field's value, or the place after the
+// last field if the object doesn't contain the field. The result ok is false if the field is not empty.
 func (m growingMember) splitObject(object json.Value) (head, tail []byte, ok bool) {
 	value := object.Get(m.name)
 	if value != nil {
@@ -160,7 +160,7 @@ const (
 	summaryText                      // the summary of reasoning
 )
 
-// part identifies a part of an item's text by the section and by its number in the section.
+// part identifies a part of an item's text by its section and by its number in the section.
 type part struct {
 	in textSection
 	n  int64
@@ -202,14 +202,14 @@ func (it *item) appendText(p part, text json.Value) {
 	}
 }
 
-// appendTextOnce appends the repeated text of a part, if no delta of the part has arrived.
+// appendTextOnce appends the complete text of a part if no delta of the part has arrived.
 func (it *item) appendTextOnce(p part, text json.Value) {
 	if !it.textSeen[p] {
 		it.appendText(p, text)
 	}
 }
 
-// appendMissingText appends the text of an item that no earlier event contained.
+// appendMissingText appends the parts of an item's text that no earlier event contained.
 func (it *item) appendMissingText(w *wireItem) {
 	switch it.kind {
 	case "message":
@@ -234,9 +234,9 @@ func (it *item) appendMissingSection(in textSection, parts json.Value) {
 	}
 }
 
-// signReasoning reports the encrypted reasoning of a final item. The encrypted reasoning belongs to the
-// item's text if that text came last, and otherwise to reasoning that is not shown. The copies of it differ
-// from event to event: the copy in output_item.done counts.
+// signReasoning reports the encrypted reasoning of a final item. The encrypted reasoning belongs to the item's text
+// if that text came last. Otherwise, it belongs to reasoning that is not shown. Its copies differ from event to
+// event, and only the copy in output_item.done is used.
 func (it *item) signReasoning(w *wireItem) {
 	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() {
 		return
@@ -249,7 +249,7 @@ func (it *item) signReasoning(w *wireItem) {
 	it.turn.SignLast(w.encrypted, it.idOf(w), code)
 }
 
-// builtIn maps the type of each tool that the protocol itself defines to the item type of its calls.
+// builtIn maps the types of the tools that the protocol itself defines to the item types of their calls.
 var builtIn = map[string]string{
 	"web_search": "web_search_call", "web_search_preview": "web_search_call", "web_search_2025_08_26": "web_search_call",
 	"web_search_preview_2025_03_11": "web_search_call", "file_search": "file_search_call",
@@ -259,9 +259,8 @@ var builtIn = map[string]string{
 	"tool_search": "tool_search_call", "programmatic_tool_calling": "program",
 }
 
-// readTools returns the tools of a request body, or of a client's WebSocket messages. They include tools
-// that the input adds, and tools that the client's tool search found. The tools of an MCP server come in
-// the response instead.
+// readTools returns the tools of a request body, or of a client's WebSocket messages. They include tools that the
+// input adds, and tools that the client's tool search found. The tools of an MCP server are in the response instead.
 func readTools(request []byte) (all []protocol.Tool) {
 	read := func(f stream.Frame) {
 		body := json.Value(bytes.Clone(f.Data)) // a copy, because the tools keep slices of it as schemas
@@ -281,7 +280,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// appendTools appends the tools in a list. The parameter space is their namespace.
+// appendTools appends the tools in a list. The parameter space is the tools' namespace.
 func appendTools(all []protocol.Tool, list json.Value, space string) []protocol.Tool {
 	for tool := range list.Elements() {
 		switch kind := tool.Get("type").Text(); {

@@ -10,9 +10,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how Responses accepts history: as a list of items. It accepts any text as arguments, even
-// incomplete JSON. The rules are from OpenAI's published API description (FunctionCallItem,
-// FunctionCallOutputItemParam) and its own error messages (AnswerDotAI/fastllm#45, continuedev/continue#10092
+// target describes how the Responses protocol accepts history: as a list of items. It accepts any text as arguments,
+// even incomplete JSON. The rules are from OpenAI's published API description (FunctionCallItem,
+// FunctionCallOutputItemParam) and from OpenAI's error messages (AnswerDotAI/fastllm#45, continuedev/continue#10092
 // and #10018, openai/codex#9447). Clients trim underscores from the end of an id (badlogic/pi-mono).
 var target = protocol.Target{
 	Name: "openai-responses", Title: "OpenAI Responses", Protocol: "openai-responses",
@@ -60,8 +60,8 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 	return out
 }
 
-// sameMessage returns the number of leading parts that belong to one item, at least one. Several parts belong
-// to one item only if they are blocks of the same message.
+// sameMessage returns the number of leading parts that belong to one item, which is at least one. Several parts
+// belong to one item only if they are blocks of the same message.
 func sameMessage(parts []protocol.Part) (n int) {
 	for n = 1; n < len(parts) && isBlock(&parts[0]) && isBlock(&parts[n]) && parts[0].Item == parts[n].Item; {
 		n++
@@ -84,8 +84,8 @@ var blocks = map[string]string{
 	"input_image": "image_url", "input_file": "file_data", "input_audio": "input_audio", "computer_screenshot": "image_url",
 }
 
-// encodeItem writes parts as one item. It returns nil if no item is needed: the instructions have another
-// place in the request, and images from another protocol are omitted.
+// encodeItem writes parts as one item. It returns nil if no item is needed: the instructions are in another field of
+// the request, and images from another protocol are omitted.
 func encodeItem(role protocol.Role, parts []protocol.Part, calls map[string]*protocol.Part) []byte {
 	p := &parts[0]
 	switch {
@@ -145,15 +145,15 @@ func encodeReasoning(p *protocol.Part) []byte {
 	return w.Close(']').MemberIfSet("encrypted_content", p.Signature).Close('}').Text
 }
 
-// idPrefixes are the prefixes of item ids. OpenAI refuses other ids: "Invalid 'input[N].id': 'call_x'.
-// Expected an ID that begins with 'fc'."
+// idPrefixes maps item types to the prefixes of their ids. OpenAI refuses other ids: "Invalid 'input[N].id':
+// 'call_x'. Expected an ID that begins with 'fc'."
 var idPrefixes = map[string]string{
 	"message": "msg", "reasoning": "rs", "function_call": "fc", "custom_tool_call": "ctc", "shell_call": "sh",
 	"local_shell_call": "lsh", "apply_patch_call": "apc", "computer_call": "cu", "tool_search_call": "tsc", "program": "cm",
 }
 
-// itemID returns the id for sending back an item of the given type, or "" if the id lacks the type's prefix
-// or is longer than 64 bytes. Ids are optional.
+// itemID returns the id with which an item of the given type is sent back. It returns "" if the id lacks the type's
+// prefix or is longer than 64 bytes. Ids are optional.
 func itemID(kind, id string) string {
 	if prefix, known := idPrefixes[kind]; known && !strings.HasPrefix(id, prefix) || len(id) > 64 {
 		return ""
@@ -161,8 +161,8 @@ func itemID(kind, id string) string {
 	return id
 }
 
-// decodeHistory reads the input and the instructions of a request. Over a WebSocket, a client sends many
-// requests. A request that names the previous response continues the earlier requests.
+// decodeHistory reads the input and the instructions of a request. Over a WebSocket, a client sends many requests. A
+// request that contains the id of the previous response continues the earlier requests.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	read := func(f stream.Frame) {
 		if f.Kind == stream.FrameResidue {
@@ -191,7 +191,7 @@ type history struct {
 	messages    []protocol.Message
 	calls       []protocol.Part
 	open        bool // the next item may belong to the last message
-	isContinued bool // the request names the previous response
+	isContinued bool // the request contains the id of the previous response
 	wire        wireItem
 }
 
@@ -220,8 +220,8 @@ func (h *history) readRequest(s *json.Scanner) {
 	}
 }
 
-// addParts adds parts to the last message if they can belong to it, and otherwise adds a message. Consecutive
-// items of the model form one message, and so do consecutive results.
+// addParts adds parts to the last message if they can belong to it, and otherwise adds a message. Consecutive items
+// of the model form one message. So do consecutive results.
 func (h *history) addParts(role protocol.Role, joins bool, parts ...protocol.Part) {
 	n := len(h.messages) - 1
 	if n >= 0 && joins && h.open && h.messages[n].Role == role {
@@ -260,7 +260,7 @@ func (h *history) readItem(v json.Value) {
 	}
 }
 
-// readMessage reads a message as one part per block. If there is one block, the Raw of its part is the
+// readMessage reads a message as one part per block. If there is only one block, the Raw field of its part is the
 // complete item. A message with unknown blocks becomes one part.
 func readMessage(v json.Value, w *wireItem) (role protocol.Role, parts []protocol.Part) {
 	switch name := v.Get("role"); {
@@ -309,7 +309,7 @@ func readReasoning(w *wireItem) protocol.Part {
 	return p
 }
 
-// readCall reads the item of a call as the decoder does.
+// readCall reads the item of a call in the same way as the decoder.
 func readCall(w *wireItem, c callKind) protocol.Part {
 	p := protocol.Part{
 		Kind: protocol.CallPart, ToolKind: c.word, ID: w.callID.Text(), Item: w.id.Text(), Name: w.name.Text(),
@@ -333,20 +333,20 @@ func readCall(w *wireItem, c callKind) protocol.Part {
 	return p
 }
 
-// finished are the types of call items that must have a status.
+// finished contains the types of call items that must have a status.
 var finished = map[string]bool{
 	"local_shell_call": true, "apply_patch_call": true, "computer_call": true, "code_interpreter_call": true,
 	"web_search_call": true, "file_search_call": true, "image_generation_call": true,
 }
 
-// nameless are the types of call items without a call_id. If such a call has a result, the result names
-// the item.
+// nameless contains the types of call items without a call_id. If such a call has a result, the result contains the
+// item's id.
 var nameless = map[string]bool{
 	"mcp_call": true, "mcp_approval_request": true, "code_interpreter_call": true, "web_search_call": true,
 	"file_search_call": true, "image_generation_call": true,
 }
 
-// itemType returns the type of the item for a call.
+// itemType returns the type of the item that represents a call.
 func itemType(p *protocol.Part) string {
 	switch p.ToolKind {
 	case "custom":
@@ -363,8 +363,8 @@ func itemType(p *protocol.Part) string {
 	return "function_call"
 }
 
-// encodeCall writes the item of a call. If the provider runs the call, the item lacks fields that a Part
-// can't represent, such as the id of a container.
+// encodeCall writes the item of a call. If the provider runs the call, the item lacks the fields that a Part can't
+// represent, such as the id of a container.
 func encodeCall(p *protocol.Part) []byte {
 	kind := itemType(p)
 	c, _ := callOf(kind, nil)
@@ -402,8 +402,8 @@ func encodeCall(p *protocol.Part) []byte {
 	return w.Close('}').Text
 }
 
-// isProviderSearch reports whether a call is a tool search of the provider. The only id of such a call is
-// the item's id.
+// isProviderSearch reports whether a call is a tool search of the provider. Such a call has no id other than the
+// item's id.
 func isProviderSearch(p *protocol.Part) bool {
 	return p.Name == "tool_search_call" && p.RunByProvider && p.Item == ""
 }
@@ -415,7 +415,7 @@ func executionOf(p *protocol.Part) string {
 	return "client"
 }
 
-// writeArgs writes the field with the arguments. It reverses wireItem.callArguments.
+// writeArgs writes the field with the arguments. It is the inverse of wireItem.callArguments.
 func writeArgs(w *json.Writer, kind string, c callKind, p *protocol.Part) {
 	for _, list := range [...]struct{ kind, member string }{{"computer_call", "actions"}, {"file_search_call", "queries"}} {
 		if value := json.Value(p.Args).Get(list.member); kind == list.kind && value.Kind() == '[' {
@@ -440,7 +440,7 @@ func encodeResult(p, call *protocol.Part) []byte {
 	kind := itemType(call)
 	var w json.Writer
 	switch w.Open('{'); kind {
-	case "local_shell_call": // this type has id instead of call_id
+	case "local_shell_call": // this type has the field id instead of call_id
 		w.Member("type", "local_shell_call_output").Member("id", p.ID).Key("output").Bytes(p.Text)
 	case "shell_call":
 		code := 0

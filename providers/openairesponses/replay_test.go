@@ -18,8 +18,8 @@ func input(t *testing.T, request []byte) (list any) {
 	return list
 }
 
-// TestHistories checks that a history is read, is written back unchanged, and has the same lines after it is
-// written without Raw.
+// TestHistories checks that a history is read correctly and written back unchanged. It must also have the same lines
+// when it is written without Raw and read again.
 func TestHistories(t *testing.T) {
 	for _, test := range histories {
 		body := []byte(`{"input":[` + test.input + `]}`)
@@ -74,7 +74,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut checks that the complete items of a request are read wherever the request is cut off.
+// TestDecodeCut checks that the complete items of a request are read, wherever the request is cut off.
 func TestDecodeCut(t *testing.T) {
 	for _, test := range histories {
 		historytest.CheckCut(t, &target, `{"input":[`+test.input+`]}`)
