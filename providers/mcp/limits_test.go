@@ -8,7 +8,7 @@ import (
 	"toolscope/stream"
 )
 
-// limitNotes returns the findings about limits.
+// limitNotes returns the findings about exceeded limits.
 func limitNotes(l *Log) (all []string) {
 	for _, s := range l.Servers {
 		for _, f := range s.Findings() {
@@ -22,7 +22,7 @@ func limitNotes(l *Log) (all []string) {
 	return all
 }
 
-// TestLongMessage checks that a message which is too long is reported, and that its request counts as unknown. A
+// TestLongMessage checks that a message that is too long is reported, and that the request in it counts as unknown. A
 // message of the maximum length is read.
 func TestLongMessage(t *testing.T) {
 	ask := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`
@@ -69,8 +69,8 @@ func TestLongMessage(t *testing.T) {
 	}
 }
 
-// TestForgottenRequests checks that a request beyond the maximum number of waiting requests is neither unanswered
-// nor answered without a request.
+// TestForgottenRequests checks a request that was dropped because too many requests wait. It must not count as
+// unanswered, and its response must not count as a response without a request.
 func TestForgottenRequests(t *testing.T) {
 	l := new(Log)
 	l.Begin(1, &stream.Head{Method: Stdio, URL: "mcp:a"})

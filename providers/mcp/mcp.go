@@ -24,8 +24,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Log contains the servers and all requests to and from them, each with its response, in order of arrival.
-// The zero value is ready.
+// A Log contains the servers and all requests to and from them, each with its response, in order of arrival. The zero
+// value is ready to use.
 type Log struct {
 	Servers  []*Server
 	Requests []*Request     // in the order in which they were sent
@@ -55,7 +55,7 @@ func (l *Log) add(r *Request) {
 	}
 }
 
-// FileOf returns the file that contains the exchange with this number, or "" if the file is unknown.
+// FileOf returns the file that contains the exchange with the given number, or "" if the file is unknown.
 func (l *Log) FileOf(number int) string {
 	if t := l.talks[number]; t != nil {
 		return t.file
@@ -63,7 +63,7 @@ func (l *Log) FileOf(number int) string {
 	return ""
 }
 
-// RunOf returns the run of the exchange with this number, or "" if the exchange doesn't belong to the log.
+// RunOf returns the run of the exchange with the given number, or "" if the exchange doesn't belong to the log.
 func (l *Log) RunOf(number int) string {
 	if t := l.talks[number]; t != nil {
 		return t.server.Run
@@ -71,8 +71,8 @@ func (l *Log) RunOf(number int) string {
 	return ""
 }
 
-// addWaiting adds a request to the waiting requests. If too many requests wait, it removes the oldest one, whose
-// response then is not known.
+// addWaiting adds a request to the waiting requests. If too many requests wait, it removes the oldest one, so
+// toolscope will not recognise the response to that request.
 func (l *Log) addWaiting(r *Request) {
 	if l.open = append(l.open, r); len(l.open) > maxWaiting {
 		oldest := l.open[0]
@@ -82,8 +82,8 @@ func (l *Log) addWaiting(r *Request) {
 	}
 }
 
-// countText adds to the size of the kept texts. If that size exceeds maxTextBytes, it drops the texts of the
-// oldest requests.
+// countText adds a size to the total size of the kept texts. If the total exceeds maxTextBytes, countText drops the
+// texts of the oldest requests.
 func (l *Log) countText(bytes int) {
 	for l.bytes += bytes; l.bytes > maxTextBytes && l.bare < len(l.Requests)-1; l.bare++ {
 		r := l.Requests[l.bare]
@@ -94,22 +94,22 @@ func (l *Log) countText(bytes int) {
 
 // A Server is one MCP server: one process, or one URL.
 type Server struct {
-	Name        string       // name in the capture, or URL without its query
+	Name        string       // name in the capture, or URL without the query
 	Run         string       // run of the captures that contain the server; see stream.Head
 	Shell       bool         // not a server, but the commands of a shell
-	Title       string       // the server's own name, or "" if the client did not request it
-	Version     string       // protocol version, as agreed or as in the messages
+	Title       string       // the server's own name, or "" if the client didn't ask for it
+	Version     string       // protocol version that both sides agreed on, or that the messages contain
 	Calls       int          // tool calls
 	Messages    int          // messages read from both sides
 	Gaps        int64        // number of missed bytes
 	Notes       []ServerNote // findings, and lines of standard error
-	Ended       string       // reason for an end that was not normal
-	Changes     int          // number of times that it announced changed tools
+	Ended       string       // reason for an abnormal end
+	Changes     int          // number of times that the server announced changed tools
 	Tools       []Tool       // the latest list of its tools
 	FormerTools []Tool       // tools in earlier lists that are not in the latest list
 
 	FirstSeenAt time.Duration // time of its first record
-	EndedAt     time.Duration // time when its process ended; stream.NoTime if no end was seen
+	EndedAt     time.Duration // time when the process ended; stream.NoTime if no end was seen
 
 	forgot  bool   // a request was not read, or was removed from the waiting requests
 	listed  []Tool // tools in the pages of the latest list so far
@@ -136,7 +136,7 @@ type dialogue struct {
 	answer  framer // frames the server's side
 	decided bool   // the framer of the server's side is known
 	file    string // the file that contains the exchange
-	scope   string // requests with the same scope have a common set of ids
+	scope   string // requests with the same scope share a set of ids
 	url     string // URL of an exchange over HTTP
 	status  int    // status of the response over HTTP
 	at      [2]time.Duration
@@ -155,7 +155,7 @@ type framer interface {
 	Close(emit func(stream.Frame))
 }
 
-// Has reports whether the exchange with this number belongs to the log.
+// Has reports whether the exchange with the given number belongs to the log.
 func (l *Log) Has(number int) bool { return l.talks[number] != nil }
 
 // Begin starts reading an exchange. The parameter h is the head of its request.
@@ -254,7 +254,8 @@ func (l *Log) Write(r *stream.Record, known int32) {
 	}
 }
 
-// readHead reads the head of a response over HTTP. It chooses the framer by the content type and the status.
+// readHead reads the head of a response over HTTP. It chooses the framer according to the content type and the
+// status.
 func (t *dialogue) readHead(h *stream.Head) {
 	t.endRequest()
 	kind, _, _ := strings.Cut(firstValue(h.Header["Content-Type"]), ";")
@@ -305,7 +306,7 @@ func (t *dialogue) end(r *stream.Record) {
 	}
 }
 
-// readClientFrame reads a message of the client; readServerFrame reads a message of the server.
+// readClientFrame reads a message from the client; readServerFrame reads a message from the server.
 func (t *dialogue) readClientFrame(f stream.Frame) { t.readFrame(f, false) }
 func (t *dialogue) readServerFrame(f stream.Frame) { t.readFrame(f, true) }
 
@@ -329,7 +330,7 @@ func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
 	t.readMessages(f, fromServer, at)
 }
 
-// Close ends the log: no more records come.
+// Close ends the log, because no more records arrive.
 func (l *Log) Close() {
 	for _, t := range l.talks {
 		if t.answer != nil {
@@ -344,11 +345,12 @@ type Tool struct {
 	Schema json.Value // schema of the arguments; nil if there is none, or if it is longer than MaxKept
 }
 
-// maxTools is the maximum number of kept tools of a server, and also of its former tools.
+// maxTools is the maximum number of tools that are kept per server. It also limits the server's former tools.
 const maxTools = 4096
 
-// updateTools reads a list of tools, or one page of a list. Tools that the list lacks or changes become former
-// tools. A tool that is not in the pages so far may be in a page that follows, or in one that was not captured.
+// updateTools reads a list of tools, or one page of a list. Tools that are missing from the list or changed in it
+// become former tools. A tool that is not in the pages so far may be in a later page, or in a page that was not
+// captured.
 func (s *Server) updateTools(result json.Value, continues bool, at time.Duration) {
 	complete := !continues || s.listing // no earlier page is missing
 	if !continues || !complete {
@@ -386,7 +388,7 @@ func (t Tool) is(other Tool) bool {
 	return t.Name == other.Name && bytes.Equal(t.Schema, other.Schema)
 }
 
-// Tool returns the server's tool with this name, or nil if the server doesn't offer it.
+// Tool returns the server's tool with the given name, or nil if the server doesn't offer it.
 func (s *Server) Tool(name string) *Tool {
 	if i := slices.IndexFunc(s.Tools, func(t Tool) bool { return t.Name == name }); i >= 0 {
 		return &s.Tools[i]
@@ -394,19 +396,19 @@ func (s *Server) Tool(name string) *Tool {
 	return nil
 }
 
-// stderrNote begins a capture's note about the standard error output of a process.
+// stderrNote is the beginning of a capture's note about the standard error output of a process.
 const stderrNote = "stderr: "
 
-// IsProcessNote reports whether a note of a capture is about the process of a server, according to its beginning. Any
-// other note is about the source.
+// IsProcessNote reports whether a note in a capture begins like a note about a server's process. Any other note is
+// about the source.
 func IsProcessNote(note string) bool {
 	return slices.ContainsFunc([]string{stderrNote, "argv: ", "signal: ", "input ended", "nobody reads"}, func(prefix string) bool {
 		return strings.HasPrefix(note, prefix)
 	})
 }
 
-// readNote reads the note of a record. If the record has a gap, the requests whose response may be in the gap
-// become Unseen.
+// readNote reads the note in a record. If the record has a gap, the requests whose responses may be in the gap become
+// Unseen.
 func (t *dialogue) readNote(r *stream.Record) {
 	if text, is := strings.CutPrefix(r.Note, stderrNote); is {
 		for line := range strings.Lines(text) {
@@ -418,8 +420,8 @@ func (t *dialogue) readNote(r *stream.Record) {
 	}
 }
 
-// loseResponses records that missed bytes may contain the responses to the open requests of one side. The
-// parameter here restricts it to the requests in this exchange.
+// loseResponses records that missed bytes may contain the responses to the open requests of one side. If here is set,
+// only the requests in this exchange are affected.
 func (t *dialogue) loseResponses(fromServer, here bool) {
 	for _, open := range t.log.open {
 		if open.Server == t.server && open.FromServer == fromServer && (!here || open.Exchange == t.number) {
@@ -436,13 +438,14 @@ func (s *Server) AddFinding(at time.Duration, d *stream.Diagnosis, format string
 	s.noteFinding(at, d, format, args...)
 }
 
-// noteFinding adds a finding. A repeated finding is added each time, up to maxNotes.
+// noteFinding adds a finding. A finding that is repeated is added each time, up to maxNotes.
 func (s *Server) noteFinding(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
 	f := d.Finding(format, args...)
 	s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
 }
 
-// noteLimit reports that toolscope didn't read or keep something because of a limit, once in the same words.
+// noteLimit reports that toolscope didn't read or keep something because of a limit. It reports the same message only
+// once.
 func (s *Server) noteLimit(at time.Duration, format string, args ...any) {
 	f := limitExceeded.Finding(format, args...)
 	if !slices.ContainsFunc(s.Notes, func(n ServerNote) bool { return n.Finding != nil && n.Text == f.Message }) {
@@ -513,26 +516,26 @@ var (
 	}
 )
 
-// A Request is a message that needs a response, with its outcome.
+// A Request is a message that needs a response, together with its outcome.
 type Request struct {
-	Number     int // number in its log, from 0
+	Number     int // number in the log, from 0
 	Server     *Server
 	Exchange   int    // exchange that contains the request
 	ID         string // id in the protocol, as JSON text
 	Method     string
 	FromServer bool   // the server sent it
-	Tool       string // name of the tool for tools/call; for other methods, the name or URI in the request
+	Tool       string // for tools/call, the name of the tool; for other methods, the name or URI in the request
 	Args       json.Value
-	ArgsSize   int    // in bytes; if the arguments are longer than MaxKept, only their beginning is kept
+	ArgsSize   int    // size in bytes; if the arguments are longer than MaxKept, only their beginning is kept
 	CallID     string // id of the model's call; "" if the client doesn't send it
 	AskedAt    time.Duration
-	Rounds     int // number of times that the client sent the request again with input that the server needed
+	Rounds     int // number of times that the client sent the request again with the input that the server asked for
 
 	State          State
 	Answered       time.Duration // time when the response arrived, or when the request was cancelled
 	Failed         bool          // the tool reported a failure
-	Exit           string        // reason for an abnormal end of a shell's command
-	Error          string        // error of the protocol instead of a result
+	Exit           string        // reason why a shell command ended abnormally
+	Error          string        // protocol error that arrived instead of a result
 	Code           int64         // code of the error in Error
 	Text           string        // the beginning of the result's text
 	TextSize       int           // size of all text parts
@@ -549,7 +552,7 @@ type Request struct {
 	continues                 bool // it asks for a later page of a list
 }
 
-// MaxKept is the maximum number of bytes that are kept of a text.
+// MaxKept is the maximum number of bytes that are kept of each text.
 const MaxKept = 64 << 10
 
 // State is the state of a request.
@@ -559,7 +562,7 @@ type State uint8
 const (
 	Open      State = iota // no response yet
 	Done                   // has a response
-	Refused                // has an error of the protocol
+	Refused                // the response is a protocol error
 	Cancelled              // the sender cancelled it before the response
 	Unseen                 // missing bytes may contain the response
 )
@@ -568,8 +571,8 @@ func (s State) String() string {
 	return [...]string{"no answer", "done", "refused", "cancelled", "unknown"}[s]
 }
 
-// Duration returns the time until the response or the cancellation. It is -1 if there is neither, or if a time is
-// unknown.
+// Duration returns the time until the response or the cancellation. It returns -1 if there is neither, or if a time
+// is unknown.
 func (r *Request) Duration() time.Duration {
 	if r.State == Open || r.State == Unseen || r.AskedAt < 0 || r.Answered < 0 {
 		return -1
@@ -577,7 +580,7 @@ func (r *Request) Duration() time.Duration {
 	return r.Answered - r.AskedAt
 }
 
-// HasResult reports whether a result has arrived that is not a request for more input.
+// HasResult reports whether a result has arrived. A request for more input doesn't count as a result.
 func (r *Request) HasResult() bool { return r.State == Done && !r.waits }
 
 // IsCall reports whether the client called a tool of the server, or ran a command in a shell.

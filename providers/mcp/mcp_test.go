@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// said returns the log of one process. In script, lines of the client begin with "<" and lines of the server
-// with ">", one each millisecond. Other lines are notes.
+// said returns the log of one process. In script, the client's lines begin with "<" and the server's with ">". One
+// line arrives each millisecond. Other lines are notes.
 func said(script string) *Log {
 	l := new(Log)
 	l.Begin(1, &stream.Head{Method: Stdio, URL: "mcp:files"})
@@ -157,8 +157,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestHTTP checks three requests: one with a response in a body, one in an event stream with a request to the
-// client first, and one whose response comes in another exchange.
+// TestHTTP checks three requests. The first has its response in a body. The second has its response in an event
+// stream, after a request to the client. The third has its response in another exchange.
 func TestHTTP(t *testing.T) {
 	l := new(Log)
 	begin := func(number int, body string) {
@@ -206,7 +206,7 @@ func TestHTTP(t *testing.T) {
 	}
 }
 
-// TestAs checks that an earlier view of a request doesn't contain the later response.
+// TestAs checks that an earlier view of a request doesn't include a response that arrived later.
 func TestAs(t *testing.T) {
 	l := said(`
 		x
@@ -251,7 +251,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// FuzzLog checks that the log doesn't depend on how the input is split, and that no input stops the reading.
+// FuzzLog checks that the log doesn't depend on how the input is split, and that no input makes reading stop.
 func FuzzLog(f *testing.F) {
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}`+"\n", `{"jsonrpc":"2.0","id":1,"result":{"content":[{}]}}`+"\n", 7)
 	f.Add("[{},1,\n", "[[[[\n{\"jsonrpc\":\"2.0\"\n\x00", 1)
@@ -279,7 +279,8 @@ func FuzzLog(f *testing.F) {
 	})
 }
 
-// TestPagedTools checks that a tool becomes a former tool only if the complete list lacks or changes it.
+// TestPagedTools checks that a tool becomes a former tool only if it is missing from the complete list or changed in
+// it.
 func TestPagedTools(t *testing.T) {
 	page := func(id int, cursor, next, names string) string {
 		params, tools := `{}`, []string{}

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// A message is a JSON-RPC message, as far as it could be read.
+// A message is a JSON-RPC message, with the fields that could be read.
 type message struct {
 	version, id, method, params, result, fault json.Value
 }
@@ -59,11 +59,11 @@ func (t *dialogue) readMessage(data json.Value, fromServer bool, at time.Duratio
 	}
 }
 
-// noteInvalid reports data that is not a message. If the parameter why is toolscope's own text, it is a
+// noteInvalid reports data that is not a message. If the parameter why is toolscope's own text, its type is
 // stream.Own.
 func (t *dialogue) noteInvalid(data []byte, fromServer bool, at time.Duration, cut bool, why any) {
 	switch {
-	case cut: // the end of the exchange shows which party cut it off
+	case cut: // the end of the exchange shows which party cut off the message
 	case t.stdio && fromServer:
 		t.server.noteFinding(at, strayOutput, "a line on standard output is not a message (%s): %s", why, oneLine(string(data[:min(len(data), 200)])))
 	case fromServer && t.status == 202:
@@ -116,13 +116,12 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 	t.matchEarly(r)
 }
 
-// roundOf returns the latest request that r repeats as another round, or nil. In the previous round, the server
-// needed more input: the resultType of its result was "input_required". The client then sends the request again
-// under another id with inputResponses, requestState, or both. See InputRequiredResult and
-// InputResponseRequestParams in
+// roundOf returns the latest request that r sends again as another round, or nil. In the previous round, the server
+// needed more input: the resultType of its result was "input_required". The client then sends the request again under
+// another id, with inputResponses, requestState, or both. See InputRequiredResult and InputResponseRequestParams in
 // https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2026-07-28/schema.ts
 func (t *dialogue) roundOf(r *Request) *Request {
-	const latest = 256 // number of requests that are searched
+	const latest = 256 // maximum number of requests to search
 	for i := len(t.log.Requests) - 1; i >= max(0, len(t.log.Requests)-latest); i-- {
 		old := t.log.Requests[i]
 		if old.waits && old.Server == r.Server && old.Method == r.Method && old.Tool == r.Tool && string(old.Args) == string(r.Args) {
@@ -132,7 +131,8 @@ func (t *dialogue) roundOf(r *Request) *Request {
 	return nil
 }
 
-// scopeOf returns the scope in which ids are unique: a process, for which it is "", or a session over HTTP.
+// scopeOf returns the scope in which ids are unique. This is a session over HTTP, or a process, for which the scope
+// is "".
 func (t *dialogue) scopeOf() string {
 	if t.stdio {
 		return ""
@@ -140,9 +140,9 @@ func (t *dialogue) scopeOf() string {
 	return t.scope
 }
 
-// waitingRequest returns the waiting request that a message from the other side is about. It prefers a
-// request in the same exchange. Otherwise, exactly one request in the same session must match. It returns nil
-// if there is none.
+// waitingRequest returns the waiting request that a message from the other side refers to, or nil if there is none.
+// It prefers a request in the same exchange. If there is none in it, exactly one request in the same session must
+// match.
 func (t *dialogue) waitingRequest(id string, fromServer bool, same func(*Request) bool) *Request {
 	found, n := -1, 0
 	for i, r := range t.log.open {
@@ -248,7 +248,7 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 	case "notifications/cancelled":
 		id := string(m.params.Get("requestId"))
 		r := t.waitingRequest(id, fromServer, func(r *Request) bool { return r.ID == id })
-		if r == nil { // its response came earlier: clients end requests this way
+		if r == nil { // its response arrived earlier: clients end requests this way
 			return
 		}
 		if t.endpoint != nil {
@@ -261,7 +261,7 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 	}
 }
 
-// cancellation is a cancelled request, with the time and the number of model events when it was cancelled.
+// cancellation is a cancelled request, with the time of the cancellation and the number of model events at that time.
 type cancellation struct {
 	request *Request
 	at      time.Duration
@@ -276,10 +276,10 @@ func (t *dialogue) applyCancellation(c cancellation) {
 // maxMessageBytes is the maximum length of a message.
 const maxMessageBytes = 16 << 20
 
-// oversizedMessage is the Why of a residue frame for a message that is longer than maxMessageBytes.
+// oversizedMessage is the Why text of a residue frame for a message that is longer than maxMessageBytes.
 const oversizedMessage = "too long"
 
-// residueOf returns the frame for a message that is too long, or that has missing bytes.
+// residueOf returns the frame for a message that is too long or has missing bytes.
 func residueOf(size int64, unequal bool) stream.Frame {
 	f := stream.Frame{Kind: stream.FrameResidue, End: size, Truncated: unequal}
 	if !unequal {
@@ -336,7 +336,7 @@ func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
 // addGap records missing bytes. The current line is incomplete.
 func (l *lineFramer) addGap() { l.lost, l.unequal, l.part = true, true, nil }
 
-// Close emits an unterminated last line.
+// Close emits the last line if it has no line break.
 func (l *lineFramer) Close(emit func(stream.Frame)) {
 	last := *l
 	*l = lineFramer{}
@@ -380,12 +380,13 @@ type noMessages struct{}
 func (noMessages) Write([]byte, func(stream.Frame)) {}
 func (noMessages) Close(func(stream.Frame))         {}
 
-// Shell is the method of an exchange that is one command, which a shell ran for an agent. The exchange is
-// read as a request that runs a tool with the command as its argument. The response is the end of the
-// command. The exchange doesn't contain the command's output.
+// Shell is the method of an exchange that is one command, run by a shell for an agent. The exchange is read as a
+// request to run a tool, with the command as its argument. The response is the end of the command. The exchange
+// doesn't contain the command's output.
 const Shell = "SHELL"
 
-// shellPrefix begins the URL of a command's exchange. The tool name that the model uses follows.
+// shellPrefix is the beginning of the URL of a command's exchange. After it comes the name under which the model
+// calls the tool.
 const shellPrefix = "shell:"
 
 // Shell reports whether the request is a command that a shell ran.
@@ -404,8 +405,8 @@ func (t *dialogue) beginShell(h *stream.Head) {
 	}
 }
 
-// readCommand reads a record of a command. The first record has the command's text, so the request is added
-// then. If the redactor held back the end of the text, that end follows in another record.
+// readCommand reads a record of a command. The first record contains the command's text, so readCommand adds the
+// request when it arrives. If the redactor held back the end of the text, another record contains that end.
 func (t *dialogue) readCommand(r *stream.Record) {
 	c := t.command
 	t.server.Gaps += r.Lost
@@ -429,7 +430,7 @@ func (t *dialogue) readCommand(r *stream.Record) {
 	t.log.stopWaiting(c)
 	c.Answered, c.KnownAnswered, c.State = r.At, t.known, Done
 	switch {
-	case r.At < 0: // the capture ends before the command
+	case r.At < 0: // the capture ends before the command does
 		c.State = Unseen
 	case r.By == stream.Toolscope.String():
 		c.State, c.Error = Refused, r.Why

@@ -10,21 +10,21 @@ import (
 	"toolscope/stream"
 )
 
-// The transport of version 2024-11-05, HTTP+SSE, splits a session into several exchanges. The client opens an
-// event stream. Its first event, "endpoint", contains the URL for the client's messages. The server answers
-// each message with status 202 and a word, and sends its own messages over the stream.
+// In version 2024-11-05, the transport HTTP+SSE splits a session into several exchanges. The client opens an event
+// stream. The first event, "endpoint", contains the URL for the client's messages. The server answers each message
+// with status 202 and a word, and sends its own messages over the stream.
 
-// EventStreamStart is the beginning of an event stream with the URL for messages, without spaces.
+// EventStreamStart is the beginning of an event stream that contains the URL for messages, without spaces.
 const EventStreamStart = "event:endpoint"
 
-// endpoint is the state of the URL that one event stream names for the client's messages.
+// endpoint is the state of the URL that an event stream announces for the client's messages.
 type endpoint struct {
 	server *Server
 	early  map[string]earlyResponse // responses that were read before their requests, by id
-	forgot bool                     // some of these responses were not kept
+	forgot bool                     // some of the early responses were not kept
 
-	// The redactor may hold back the end of a response, so a response may precede a cancellation that was
-	// read before it. The cancellation counts only if the stream ends without the response.
+	// The redactor may hold back the end of a response. A response may therefore have been sent before a cancellation
+	// that is read first. A cancellation counts only if the stream ends without the response.
 	cancelled []cancellation
 }
 
@@ -42,11 +42,11 @@ const (
 	maxEarlyBytes = 16 << 20
 )
 
-// IsEndpoint reports whether an event stream gave the URL of the request as the URL for messages.
+// IsEndpoint reports whether an event stream announced the URL of the request as the URL for messages.
 func (l *Log) IsEndpoint(h *stream.Head) bool { return l.endpoints[endpointKey(h.Run, h.URL)] != nil }
 
-// endpointKey returns the key of an endpoint. If a session id was redacted in a capture, its replacement in
-// the stream may have a different label from the one in the URL, but both have the same digest.
+// endpointKey returns the key of an endpoint. If a session id was redacted in a capture, its placeholders in the
+// stream and in the URL may have different labels, but they have the same digest.
 func endpointKey(run, url string) string {
 	return run + " " + redactedName.ReplaceAllString(url, "[redacted:")
 }
@@ -71,7 +71,7 @@ func (t *dialogue) setEndpoint(text string) {
 	}
 }
 
-// keepEarly keeps a response whose request may still follow, within the limits for the log.
+// keepEarly keeps a response whose request may still arrive, within the limits for the log.
 func (t *dialogue) keepEarly(m *message, at time.Duration) {
 	l, kept := t.log, message{result: bytes.Clone(m.result), fault: bytes.Clone(m.fault)}
 	l.early, l.earlyBytes = l.early+1, l.earlyBytes+len(kept.result)+len(kept.fault)
@@ -83,7 +83,7 @@ func (t *dialogue) keepEarly(m *message, at time.Duration) {
 	t.server.noteLimit(at, "too many responses arrived before their requests: toolscope didn't keep all of them")
 }
 
-// matchEarly matches a request to the response that was read before it.
+// matchEarly matches a request to a response that was read before it.
 func (t *dialogue) matchEarly(r *Request) {
 	if t.endpoint == nil || r.FromServer {
 		return
@@ -106,9 +106,8 @@ func (t *dialogue) endStream() {
 	t.endpoint.cancelled = nil
 }
 
-// noteAccepted reports once that a server answered with status 202 and a body. By the protocol, such a
-// response has no body, and clients ignore it. Over HTTP+SSE, a body is usual, so noteAccepted reports
-// nothing.
+// noteAccepted reports once that a server answered with status 202 and a body. According to the protocol, such a
+// response has no body, and clients ignore a body. Over HTTP+SSE, a body is usual, so noteAccepted reports nothing.
 func (t *dialogue) noteAccepted(at time.Duration) {
 	if t.endpoint != nil {
 		return

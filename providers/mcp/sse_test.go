@@ -46,8 +46,9 @@ func oldSession(endpoint, post string, early bool) *Log {
 	return l
 }
 
-// TestEventStream checks that responses on the event stream belong to the messages that were sent to the
-// stream's endpoint, whichever are read first. The body of a response with status 202 is not a message.
+// TestEventStream checks that responses on the event stream belong to the messages that were sent to the stream's
+// endpoint, whether the stream or the messages are read first. The body of a response with status 202 is not a
+// message.
 func TestEventStream(t *testing.T) {
 	for _, endpoint := range []string{"/message?sessionId=d1", "http://h:1/message?sessionId=d1", "message?sessionId=d1"} {
 		for _, early := range []bool{false, true} {
@@ -72,8 +73,7 @@ func TestEventStream(t *testing.T) {
 	}
 }
 
-// TestCancelledLate checks responses whose end the redactor holds back until after the cancellation of their
-// requests.
+// TestCancelledLate checks responses whose ends the redactor holds back until their requests have been cancelled.
 func TestCancelledLate(t *testing.T) {
 	for _, answered := range []bool{true, false} {
 		l := oldSession("/m", "http://h:1/m", false)
@@ -95,8 +95,8 @@ func TestCancelledLate(t *testing.T) {
 	}
 }
 
-// TestAcceptedWithBody checks that the body of a response with status 202 is reported once, as an info, over
-// other transports.
+// TestAcceptedWithBody checks that, over other transports, the body of a response with status 202 is reported once,
+// as an info.
 func TestAcceptedWithBody(t *testing.T) {
 	l := new(Log)
 	for number := 1; number <= 3; number++ {

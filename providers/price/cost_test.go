@@ -10,7 +10,7 @@ import (
 
 func usd(n float64) Rate { return Rate{n, true} }
 
-// sample is a price with every rate, and with different rates above 1,000 input tokens.
+// sample is a price with every rate, and with higher rates above 1,000 input tokens.
 var sample = Price{
 	Provider: "openai", ID: "x", AsOf: "2026-08-21",
 	Rates: Rates{Input: usd(4), Output: usd(20), CacheRead: usd(0.5), CacheWrite: usd(5), CacheWriteHour: usd(8),

@@ -107,8 +107,8 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// TestSince checks that a price is valid from its day on. The day is in the response's header. Without it,
-// the day of the table is used, with a doubt.
+// TestSince checks that a price is valid from its day on. The response's header contains the day of the turn. Without
+// the header, the day of the table is used, with a doubt.
 func TestSince(t *testing.T) {
 	rows, err := Parse([]byte(`[{"provider":"openai","id":"m","input":1,"output":1,"as_of":"2026-08-21",
 		"since":[{"day":"2026-03-01","input":2,"output":2},{"day":"2026-09-01","input":3,"output":3,"tiers":[{"over":5,"input":4}]}]}]`))
@@ -128,7 +128,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestIsSnapshot checks suffixes that only identify a snapshot of a model.
+// TestIsSnapshot checks suffixes that do no more than identify a snapshot of a model.
 func TestIsSnapshot(t *testing.T) {
 	for rest, want := range map[string]bool{
 		"": true, "-latest": true, "-20250514": true, "0514": true, "@20250514": true, "-preview-05-06": true, "-001": true, "-v1:0": true,

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// vendors maps wire protocols to their makers, which also sell models over these protocols.
+// vendors maps wire protocols to the companies that made them. These companies also sell models over their protocols.
 var vendors = map[string]string{
 	"anthropic": "anthropic", "openai-chat": "openai", "openai-responses": "openai", "gemini": "google", "gemini-interactions": "google",
 	"aistudio": "google", "cohere": "cohere", "bedrock": "amazon-bedrock", "claude-code": "anthropic", "codex-exec": "openai",
@@ -21,21 +21,21 @@ var resellers = map[string]bool{
 	"quicksilverpro": true, "radius": true, "togetherai": true, "vercel-ai-gateway": true, "vertex": true,
 }
 
-// IsReseller reports whether a seller runs other makers' models. A router has a separate name for each of its
-// sellers: huggingface/novita.
+// IsReseller reports whether a seller runs other makers' models. A router has a separate name for each seller that it
+// uses, e.g. huggingface/novita.
 func IsReseller(provider string) bool {
 	return resellers[provider] || strings.HasPrefix(provider, huggingface+"/")
 }
 
-// huggingface passes requests on to other sellers. The model's name contains the seller, as in
+// huggingface passes requests on to other sellers. The model's name contains the name of the seller, as in
 // org/model:novita.
 const huggingface = "huggingface"
 
 // passThrough lists the sellers that charge the maker's price for models that only the maker runs.
 var passThrough = map[string]bool{"amazon-bedrock": true, "openrouter": true, "azure": true, "vertex": true}
 
-// A sellerPattern maps a host to its seller. It matches the host and its subdomains. A pattern that begins
-// with a dash matches every name that ends with the pattern.
+// A sellerPattern maps hosts to a seller. It matches a host and its subdomains. A pattern that begins with a dash
+// matches every host name that ends with the pattern.
 type sellerPattern struct{ host, provider string }
 
 var sellerPatterns = []sellerPattern{
@@ -89,10 +89,10 @@ var sellerPatterns = []sellerPattern{
 	{"chatgpt.com", subscription},
 }
 
-// subscription is the seller of tokens that are not billed.
+// subscription is the seller name for tokens that are not billed.
 const subscription = "subscription"
 
-// sellerAt returns the seller at a host, or "" if the seller is unknown.
+// sellerAt returns the seller that uses a host, or "" if the seller is unknown.
 func sellerAt(host string) string {
 	if strings.HasPrefix(host, "bedrock-runtime") && strings.Contains(host, ".amazonaws.com") {
 		return "amazon-bedrock"
@@ -105,8 +105,8 @@ func sellerAt(host string) string {
 	return ""
 }
 
-// hostOf returns the host of a URL, with its port if it has one. It also reads broken URLs that a parser
-// would refuse.
+// hostOf returns the host of a URL, with the port if there is one. It also reads broken URLs that a parser would
+// refuse.
 func hostOf(address string) string {
 	if _, rest, ok := strings.Cut(address, "://"); ok {
 		address = rest
@@ -117,7 +117,7 @@ func hostOf(address string) string {
 	return address[strings.LastIndexByte(address, '@')+1:]
 }
 
-// isLocal reports whether host is this machine, on which a proxy may run.
+// isLocal reports whether host is this machine. A proxy may run on it.
 func isLocal(host string) bool {
 	switch host {
 	case "localhost", "127.0.0.1", "::1", "0.0.0.0", "host.docker.internal":
@@ -128,10 +128,10 @@ func isLocal(host string) bool {
 
 const ollamaPort = "11434"
 
-// Lookup returns the price of a model. The arguments are the name of a protocol, the host that sent the
-// response, and the model's name on the wire. The host may have a port; it is "" if unknown. If several
-// sellers are possible, there is no price, unless exactly one of them made the model. If the table has only a
-// preview of the model, the price is the preview's price, with a doubt.
+// Lookup returns the price of a model. The arguments are the name of a protocol, the host that sent the response, and
+// the model's name as sent. The host may include a port; it is "" if unknown. If several sellers are possible, there
+// is no price unless exactly one of them made the model. If the table has only a preview of the model, Lookup returns
+// the preview's price, with a doubt.
 func (t *Table) Lookup(dialect, host, model string) Price {
 	t.once.Do(t.buildIndex)
 	t.asking.Lock()
@@ -168,11 +168,11 @@ func (p Price) regionalDoubt(host string) string {
 	return ""
 }
 
-// usualRegions lists the Amazon regions whose prices are in the table.
+// usualRegions lists the Amazon regions to which the prices in the table apply.
 var usualRegions = []string{"us-east-1", "us-east-2", "us-west-2"}
 
-// hasRegion reports whether a row for Bedrock is for an inference profile. The profile's price applies in all
-// its regions.
+// hasRegion reports whether a row for Bedrock is for an inference profile. A profile has the same price in all its
+// regions.
 func hasRegion(id string) bool { return withoutRegion(id) != id || strings.HasPrefix(id, "regional.") }
 
 func (t *Table) findWithPreview(q lookupKey) Price {
@@ -227,7 +227,7 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 		if p, ok := t.makersPrice(model); ok {
 			return p.asEstimate(seller)
 		}
-		for _, maker := range closedMakers { // a name without the maker still identifies the only maker
+		for _, maker := range closedMakers { // a name without the maker is sufficient if the model has only one maker
 			if p, ok := t.findRow(maker, names); ok {
 				return p.asEstimate(seller)
 			}
@@ -239,9 +239,8 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 	return Price{Why: fmt.Sprintf("no price is known for %s from %s", model, seller)}
 }
 
-// routing lists the suffixes of OpenRouter's model names that only select the seller, or add a search before
-// the request.
-// https://openrouter.ai/docs/guides/routing/model-variants
+// routing lists the suffixes of OpenRouter's model names that only select the seller, or add a search before the
+// request. They are described at https://openrouter.ai/docs/guides/routing/model-variants.
 var routing = map[string]bool{"nitro": true, "floor": true, "exacto": true, "online": true}
 
 // openRouterVariant returns OpenRouter's price for a model with a routing suffix or ":free".
@@ -259,19 +258,19 @@ func (t *Table) openRouterVariant(model string) Price {
 	return Price{Why: fmt.Sprintf("no price is known for %s from openrouter", model)}
 }
 
-// closedMakers lists makers whose models no other company runs on its own account. For this reason, resellers
-// pass on the maker's price.
+// closedMakers lists the makers whose models no other company runs on its own account. Resellers therefore charge the
+// maker's price.
 var closedMakers = []string{"anthropic", "openai", "google", "xai", "cohere"}
 
-// makersPrice returns the maker's own price for a model whose name contains the maker.
+// makersPrice returns the maker's own price for a model whose name includes the maker.
 func (t *Table) makersPrice(model string) (Price, bool) {
 	maker, names := madeBy(model)
 	return t.findRow(maker, names)
 }
 
-// byModel returns the price of a model with an unknown seller. It is the price of the protocol's vendor, or
-// of the only seller that has the model, or of the model's maker. A server on this machine is not a seller:
-// it is a proxy in front of a seller, or runs its own model.
+// byModel returns the price of a model whose seller is unknown. This is the price of the protocol's vendor, of the
+// only seller that has the model, or of the model's maker. A server on this machine is not a seller: it is a proxy in
+// front of a seller, or it runs its own model.
 func (t *Table) byModel(vendor string, names []string, model string, local bool) Price {
 	if p, ok := t.findRow(vendor, names); ok {
 		return p
@@ -303,8 +302,8 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 	return Price{Why: "no price is known for " + model}
 }
 
-// makersRow returns the price at the only seller in a list that doesn't run other makers' models. The result ok
-// is false if there is no such price, or more than one such seller.
+// makersRow returns the price of the only seller in a list that doesn't run other makers' models. The result ok is
+// false if there is no such price, or if there are several such sellers.
 func (t *Table) makersRow(sellers, names []string) (p Price, ok bool) {
 	makers := slices.DeleteFunc(slices.Clone(sellers), IsReseller)
 	if makers = slices.Compact(makers); len(makers) != 1 {

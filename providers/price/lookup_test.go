@@ -33,10 +33,10 @@ func TestLookup(t *testing.T) {
 
 		// a name with the same beginning is another model
 		{"openai-chat", "", "gpt-5-turbo", ""},
-		{"openai-chat", "", "gpt-5-1", "openai gpt-5.1"}, // another name for gpt-5.1
+		{"openai-chat", "", "gpt-5-1", "openai gpt-5.1"}, // a different name for gpt-5.1
 		{"anthropic", "", "claude-sonnet-4-7", ""},
 
-		// other names, and snapshots of models with the same beginning
+		// alternative names, and snapshots of models whose names begin in the same way
 		{"anthropic", "", "claude-sonnet-4-20250514", "anthropic claude-sonnet-4-0"},
 		{"anthropic", "", "claude-3-5-sonnet-20241022", "anthropic claude-3-5-sonnet"},
 		{"anthropic", "", "claude-3-7-sonnet-latest", "anthropic claude-3-7-sonnet-latest"},
@@ -72,7 +72,7 @@ func TestLookup(t *testing.T) {
 		{"bedrock", "bedrock-runtime.sa-east-1.amazonaws.com", "global.anthropic.claude-opus-5", "amazon-bedrock global.anthropic.claude-opus-5"},
 		{"openai-chat", "eu.api.openai.com", "gpt-5", "~openai gpt-5"},
 
-		// OpenRouter: its own price, or the maker's price if nobody else runs the model
+		// OpenRouter: its own price, or the maker's price if no other company runs the model
 		{"openai-chat", "openrouter.ai", "z-ai/glm-5.2", "~openrouter z-ai/glm-5.2"},
 		{"openai-chat", "openrouter.ai", "anthropic/claude-sonnet-4.6", "openrouter anthropic/claude-sonnet-4.6"},
 		{"openai-chat", "openrouter.ai", "anthropic/claude-opus-4.8", "openrouter anthropic/claude-opus-4.8"},
@@ -103,14 +103,14 @@ func TestLookup(t *testing.T) {
 		{"openai-chat", "notapi.x.ai.example.org", "grok-4.3", "~xai grok-4.3"},
 		{"openai-chat", "gateway.example.com", "gpt-5", "~openai gpt-5"},
 
-		// unknown seller: the only seller that has the model, or no price
+		// unknown seller: the price of the only seller that has the model, or no price
 		{"openai-chat", "", "deepseek-v4-flash", "~deepseek deepseek-v4-flash"}, // others also run this model
 		{"openai-chat", "router.huggingface.co", "deepseek-ai/DeepSeek-V3-0324:novita", "huggingface/novita deepseek-ai/DeepSeek-V3-0324"},
 		{"openai-chat", "router.huggingface.co", "deepseek-ai/DeepSeek-V3-0324", "~huggingface deepseek-ai/DeepSeek-V3-0324"},
 		{"openai-chat", "", "llama-3.3-70b-versatile", "~groq llama-3.3-70b-versatile"},
 		{"openai-chat", "", "claude-haiku-4-5-20251001", "anthropic claude-haiku-4-5-20251001"},
 		{"openai-chat", "", "openai/gpt-oss-120b", ""},
-		{"openai-chat", "", "gpt-oss-120b", ""}, // sold by cerebras, and by others under another name
+		{"openai-chat", "", "gpt-oss-120b", ""}, // sold by cerebras, and by other sellers under another name
 		{"anthropic", "localhost:8080", "claude-opus-5", "anthropic claude-opus-5"},
 		{"openai-chat", "127.0.0.1:8000", "llama-3.3-70b-versatile", ""},
 		{"openai-chat", "[::1]:8000", "gpt-5", "openai gpt-5"},

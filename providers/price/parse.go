@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// A ParseError is a problem in a price list, with its location and a remedy. Its text has two lines.
+// A ParseError describes a problem in a price list, with its location and a remedy. The error text has two lines.
 type ParseError struct {
 	Line    int    // line of the text, from 1
 	Field   string // "" if the problem is not in a field
@@ -30,10 +30,10 @@ func (e *ParseError) Error() string {
 
 const rightList = `use a list of prices in USD per million tokens: [{"provider":"openai","id":"gpt-x","input":2.5,"output":10,"as_of":"2026-08-21"}]`
 
-// Parse reads a price list, which is a JSON list of objects like the rows in prices.json. Prices are in US
-// dollars per million tokens. provider, id, input, output and as_of are required. A price that is absent or
-// null is unknown. A tier has different prices "over" a number of input tokens, or for a "service" tier.
-// "since" has different prices from a given day on. "names" are other names of the model. An unknown field is
+// Parse reads a price list, which is a JSON list of objects like the rows in prices.json. Prices are in US dollars
+// per million tokens. The fields provider, id, input, output and as_of are required. A price that is absent or null
+// is unknown. A tier has different prices "over" a number of input tokens, or for a "service" tier. The field "since"
+// contains different prices from a given day on, and "names" contains other names of the model. An unknown field is
 // an error, because a misspelt price would otherwise be ignored.
 func Parse(text []byte) ([]Price, error) {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
@@ -45,7 +45,7 @@ func Parse(text []byte) ([]Price, error) {
 		return nil, &ParseError{Line: 1, Problem: "null is not a list", Right: rightList}
 	}
 	r := reader{text: text, in: json.NewDecoder(bytes.NewReader(text))}
-	_, _ = r.in.Token() // the bracket; the rest is already checked to be JSON
+	_, _ = r.in.Token() // an opening bracket; the rest was already checked to be JSON
 	var rows []Price
 	at := map[rowKey]int{}
 	for r.in.More() {
@@ -78,7 +78,7 @@ func syntaxError(text []byte, err error) error {
 	return e
 }
 
-// lineAt returns the line that contains a byte, from 1.
+// lineAt returns the number of the line that contains a byte, from 1.
 func lineAt(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(max(0, offset), int64(len(text)))], []byte("\n"))
 }
@@ -91,7 +91,7 @@ type reader struct {
 	last int   // number of line breaks up to seen
 }
 
-// nextLine returns the line of the next value or name.
+// nextLine returns the number of the line with the next value or name.
 func (r *reader) nextLine() int {
 	at := r.in.InputOffset()
 	for at < int64(len(r.text)) && strings.IndexByte(" \t\r\n,:", r.text[at]) >= 0 {
@@ -233,7 +233,7 @@ func setInteger(to *int64, name string, value json.RawMessage, line int) error {
 	return nil
 }
 
-// shortValue returns a value, shortened for an error.
+// shortValue returns a value for an error message, shortened if it is long.
 func shortValue(value json.RawMessage) string {
 	if len(value) > 40 {
 		return string(value[:37]) + "…"
@@ -323,7 +323,7 @@ func setNames(to *[]string, field string, value json.RawMessage, line int) error
 	return nil
 }
 
-// The code below recognises the price lists of other projects, and reads them unchanged. It omits missing
+// The code below recognises and reads the price lists of other projects, in their original form. It omits missing
 // prices, and prices for anything other than tokens.
 
 const rightAny = "use a list in the form that 'toolscope help prices' shows, LiteLLM's model_prices_and_context_window.json, genai-prices' data.json, or models.dev's api.json"
@@ -350,7 +350,7 @@ type listReader struct {
 	text []byte
 	day  string
 	rows []Price
-	at   int64 // offset of the model being read
+	at   int64 // offset of the model that is being read
 	name string
 }
 
@@ -374,8 +374,8 @@ func (f *listReader) readObject() ([]Price, error) {
 	return nil, &ParseError{Line: 1, Problem: "this object is not a known price list", Right: rightAny}
 }
 
-// enterModel sets the location for later errors: the line with the given name. The names in a list are
-// ordered. The names in an object are not.
+// enterModel sets the location for later errors: the line with the given name. It searches forward in a list, whose
+// names are in order, but searches an object from the start.
 func (f *listReader) enterModel(name string, ordered bool) {
 	quoted, _ := json.Marshal(name)
 	from := int64(0)
@@ -400,7 +400,7 @@ func (f *listReader) addPriced(p Price) {
 	}
 }
 
-// perMillion sets a rate in dollars per million tokens from a price for a number of tokens.
+// perMillion sets a rate in dollars per million tokens. The given price is for a certain number of tokens.
 func (f *listReader) perMillion(to *Rate, field string, value json.RawMessage, tokens float64) error {
 	if len(value) == 0 || string(value) == "null" {
 		return nil
@@ -423,7 +423,7 @@ var sellerNames = map[string]string{
 	"moonshot": "moonshotai", "dashscope": "alibaba", "github_copilot": "github-copilot", "chatgpt": subscription,
 }
 
-// SellerNamed returns toolscope's name for a seller in another list.
+// SellerNamed returns toolscope's name for a seller that another list names differently.
 func SellerNamed(name string) string {
 	if behind, ok := strings.CutPrefix(name, huggingface+"_"); ok {
 		return huggingface + "/" + behind

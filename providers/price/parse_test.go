@@ -80,8 +80,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestWith checks that the user's rows replace the embedded rows, and that a provider that is a host is found
-// by the host.
+// TestWith checks that the user's rows replace the embedded rows, and that a row whose provider is a host is found by
+// this host.
 func TestWith(t *testing.T) {
 	rows, err := Parse([]byte(`[
 		{"provider":"OpenAI","id":"GPT-5","input":1,"output":2,"as_of":"2030-01-01"},
@@ -122,7 +122,7 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// FuzzParse checks that no text breaks Parse, and that accepted rows are complete.
+// FuzzParse checks that no text makes Parse panic, and that accepted rows are complete.
 func FuzzParse(f *testing.F) {
 	f.Add("[" + row + "]")
 	f.Add(string(embedded))

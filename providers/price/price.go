@@ -42,7 +42,7 @@ type Rates struct {
 	WebSearches                             Rate // dollars per thousand searches
 }
 
-// A rateField is a rate with its name in price lists.
+// A rateField is a rate and its name in price lists.
 type rateField struct {
 	name string
 	rate *Rate
@@ -68,7 +68,7 @@ func (r Rates) All() iter.Seq2[string, Rate] {
 	}
 }
 
-// Override returns r with the known rates of other in place of its own.
+// Override returns r with its rates replaced by the known rates of other.
 func (r Rates) Override(other Rates) Rates {
 	from := other.fields()
 	for i, to := range r.fields() {
@@ -79,23 +79,23 @@ func (r Rates) Override(other Rates) Rates {
 	return r
 }
 
-// A Tier has different rates for all tokens of some requests: requests with more than Over input tokens, or
-// requests in a service tier. A rate that is unknown in the tier is the same as without the tier.
+// A Tier has different rates for all tokens of some requests: requests with more than Over input tokens, or requests
+// in a service tier. If the tier has no known rate, the rate without the tier applies.
 type Tier struct {
 	Over    int64
 	Service string
 	Rates
-	Doubt string // reason why its rates may differ; "" if they are not in doubt
+	Doubt string // reason why the tier's rates may differ; "" if they are not in doubt
 }
 
-// Price is the price of one model at one seller. If Lookup finds no price, it returns a Price without rates,
-// and with the reason in Why.
+// Price is the price of one model at one seller. If Lookup finds no price, it returns a Price that has no rates and
+// contains the reason in Why.
 type Price struct {
 	Provider string // the seller: "anthropic", "openrouter", or a host of the user's own table
-	ID       string // the model, by the seller's name for it
+	ID       string // the model, under the seller's name for it
 	Rates
 	Tiers []Tier
-	Names []string // other names of the model; "x*" matches x and its snapshots, "*x*" also matches them after a maker's name
+	Names []string // other names of the model; "x*" matches x and its snapshots, and "*x*" also matches them after a maker's name
 	Since []Change // other prices from a day on, in order of the days
 	AsOf  string   // day on which the price was valid, e.g. 2026-08-21
 
@@ -104,15 +104,16 @@ type Price struct {
 	Why   string // reason why there is no price
 }
 
-// Change is a new price for a model from a day on.
+// Change is a new price for a model from a given day on.
 type Change struct {
 	Day string // first day of the new price, e.g. 2026-09-01
 	Rates
 	Tiers []Tier
 }
 
-// onDay returns the price on a day, for a request with input tokens in a service tier. If the day is unknown,
-// day is "". In this case, onDay uses the day of the table, with a doubt if the price differs on other days.
+// onDay returns the price on a day, for a request with a number of input tokens in a service tier. If the day is
+// unknown, day is "". In that case, onDay uses the day of the table, and adds a doubt if the price differs on other
+// days.
 func (p Price) onDay(day string, input int64, service string) Price {
 	all := append([]Change{{"", p.Rates, p.Tiers}}, p.Since...)
 	now := p
@@ -142,11 +143,11 @@ var multipliers = map[string]map[string]float64{
 	"google":    {"batch": 0.5},
 }
 
-// plainTiers are the words for the normal service tier.
+// plainTiers lists the words for the normal service tier.
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
-// ratesFor returns the rates for a request with input tokens in a service tier. It also returns a doubt about
-// the tier. The result ok is false if the price in that tier is unknown.
+// ratesFor returns the rates for a request with a number of input tokens in a service tier. It also returns a doubt
+// about the tier. The result ok is false if the price in that tier is unknown.
 func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, doubt string, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]
 	over := int64(-1)
@@ -188,10 +189,10 @@ type Figure struct {
 	Why         string // reason why there is no figure, or why it is approximate
 }
 
-// Known reports whether there is a figure.
+// Known reports whether the cost is known.
 func (f Figure) Known() bool { return f.Source != Unknown }
 
-// String returns the figure as one word: $0.0028, ~$0.0028, free, or "" if unknown.
+// String returns the figure as one word: $0.0028, ~$0.0028, free, or "" if the cost is unknown.
 func (f Figure) String() string {
 	switch {
 	case f.Source == Unknown:
@@ -255,7 +256,7 @@ func (p *Price) addDoubt(why string) {
 	p.Doubt = cmp.Or(why, p.Doubt)
 }
 
-// Rates returns the rates that apply to a turn, in dollars per million tokens. They are meaningful if Turn
+// Rates returns the rates that apply to a turn, in dollars per million tokens. They are meaningful only if Turn
 // returns a figure from the table.
 func (t *Table) Rates(turn *stream.Turn, head stream.Head) (r Rates) {
 	r, factor, _, _ := t.priceOf(turn, head).ratesFor(turn.Usage.Input.N, strings.ToLower(turn.Usage.Tier))
@@ -317,7 +318,7 @@ func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 	count := func(c stream.Count) float64 { return float64(max(0, c.N)) }
 	read, write := count(u.CacheRead), count(u.CacheWrite)
 	if u.SeenInput.Reported {
-		read, write = 0, 0 // these are counts of processed tokens, not of billed tokens
+		read, write = 0, 0 // these counts are of processed tokens, not of billed tokens
 	}
 	hour := min(count(u.CacheWriteHour), write)
 	plain := count(u.Input) - read - write
@@ -341,8 +342,8 @@ func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {
 		spoken*f.firstRate(spoken, "audio output", r.AudioOutput, r.Output)
 }
 
-// searchMicros returns the cost of web searches, in millionths of a dollar. If the price is not exact, it marks
-// the figure as approximate. OpenAI's older models use a more expensive search.
+// searchMicros returns the cost of web searches, in millionths of a dollar. If the price is not exact, it marks the
+// figure as approximate. OpenAI's older models use a more expensive kind of search.
 func (f *Figure) searchMicros(u stream.Usage, p Price, r Rates) float64 {
 	switch {
 	case u.WebSearches.N <= 0:
@@ -355,8 +356,8 @@ func (f *Figure) searchMicros(u stream.Usage, p Price, r Rates) float64 {
 	return float64(max(0, u.WebSearches.N)) * r.WebSearches.USD * 1000
 }
 
-// firstRate returns the first known rate, or 0 if none is known. If it is not the first rate in the list and there are
-// tokens, firstRate marks the figure as approximate.
+// firstRate returns the first known rate in the list, or 0 if none is known. If there are tokens and an earlier rate
+// in the list is unknown, firstRate marks the figure as approximate.
 func (f *Figure) firstRate(tokens float64, what string, rates ...Rate) float64 {
 	for i, r := range rates {
 		if !r.Known {
@@ -382,10 +383,9 @@ func (f *Figure) markApproximate(why string) {
 	f.Why = why
 }
 
-// namesFor returns the ids that a model may have in the table, beginning with the exact id. It removes only
-// parts that don't change the price: a resource path, a date, a region, the host's version. A variant, such
-// as ":free" or ":thinking", is another model. A name that merely has the same beginning is another model,
-// too.
+// namesFor returns the ids that a model may have in the table, beginning with the exact id. It removes only parts
+// that don't change the price: a resource path, a date, a region, or the host's version. A variant, such as ":free"
+// or ":thinking", is a different model. So is a name that merely begins in the same way.
 func namesFor(model string) (ids []string) {
 	id := withoutPath(model)
 	if whole := strings.ToLower(strings.TrimSpace(model)); strings.HasPrefix(whole, "accounts/") {
@@ -441,9 +441,9 @@ func withoutVersion(id string) string {
 	return id[:i]
 }
 
-// isSnapshot reports whether the suffix of a model's name only identifies a snapshot: "-latest",
-// "-preview-05-06", "@20250514", "-v1:0", "-001". With any other word, the name belongs to another model. The
-// same is true of a number that is as short as a version number.
+// isSnapshot reports whether the suffix of a model's name only identifies a snapshot: "-latest", "-preview-05-06",
+// "@20250514", "-v1:0", "-001". With any other word, or with a number as short as a version number, the name belongs
+// to a different model.
 func isSnapshot(rest string) bool {
 	count, version := 0, false
 	for part := range strings.FieldsFuncSeq(rest, func(c rune) bool { return strings.ContainsRune("-@:.", c) }) {
@@ -461,7 +461,7 @@ func isSnapshot(rest string) bool {
 	return version || count == 0 || count > 2
 }
 
-// ownPrice lists dated models whose price differs from the price under the undated name.
+// ownPrice lists dated models whose prices differ from the prices under their undated names.
 var ownPrice = map[string]bool{"gpt-4o-2024-05-13": true}
 
 // withoutDate removes "-2026-03-17", "-20251001", and Vertex's "@20251001" and "@default".
@@ -504,8 +504,8 @@ func isDigits(s string) bool {
 	return s != ""
 }
 
-// makers maps the prefixes that resellers put before a model to makers. Only makers whose models no other
-// company runs are listed.
+// makers maps the prefixes that resellers put before a model's name to the makers. It contains only makers whose
+// models no other company runs.
 var makers = map[string]string{
 	"anthropic": "anthropic", "openai": "openai", "google": "google", "x-ai": "xai", "xai": "xai", "cohere": "cohere",
 }

@@ -19,8 +19,8 @@ type genAI struct {
 	}
 }
 
-// genAIMatch describes the names of a model: an exact name, a prefix, a substring, or any of several. Regular
-// expressions are omitted.
+// genAIMatch describes the names of a model: an exact name, a prefix, a substring, or a choice of several of these.
+// Regular expressions are not supported.
 type genAIMatch struct {
 	Equals   string       `json:"equals"`
 	Starts   string       `json:"starts_with"`
@@ -69,8 +69,8 @@ func (m genAIMatch) addNames(p *Price) {
 	}
 }
 
-// genAIPrices reads one price or several prices. If there are several, those with a start date become
-// Changes, and the last of the others is used.
+// genAIPrices reads one price or several prices. If there are several, those with a start date become Changes, and
+// the last of the other prices is used.
 func (f *listReader) genAIPrices(p *Price, raw json.RawMessage) error {
 	var one map[string]json.RawMessage
 	if json.Unmarshal(raw, &one) == nil {
@@ -134,7 +134,7 @@ var genAIFields = [...]string{
 	"input_audio_mtok", "cache_audio_read_mtok", "output_audio_mtok", "web_searches_kcount",
 }
 
-// genAIExtras lists prices that toolscope can't apply, because it reads no counts for them.
+// genAIExtras lists prices that toolscope can't apply, because it doesn't count what they are for.
 var genAIExtras = []string{"requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "output_image_mtok", "output_video_mtok"}
 
 // liteLLMFields lists the prices in LiteLLM's model_prices_and_context_window.json, in dollars per token. A
@@ -178,7 +178,7 @@ func (f *listReader) readLiteLLM(all map[string]json.RawMessage) ([]Price, error
 	return uniqueRows(f.rows), nil
 }
 
-// liteLLMName removes the seller from the name of a model: "groq/x", "azure/us/x", "bedrock/us-east-1/x".
+// liteLLMName removes the seller's name from a model's name: "groq/x", "azure/us/x", "bedrock/us-east-1/x".
 func liteLLMName(name, seller string) string {
 	first, rest, ok := strings.Cut(name, "/")
 	if !ok || first != seller && SellerNamed(first) != SellerNamed(seller) {
@@ -209,7 +209,7 @@ func (f *listReader) liteLLMPrice(p *Price, field string, value json.RawMessage)
 		case services[rest] != "":
 			to = &tierOver(&p.Tiers, 0, services[rest]).Rates
 		default:
-			return nil // prices for images, audio or characters
+			return nil // a price for images, audio or characters
 		}
 		if string(value) == "null" {
 			return nil

@@ -25,7 +25,7 @@ func sourceFile(t *testing.T, name string) []byte {
 	return text
 }
 
-// sampleUsages are usages whose cost can be computed from a list without this package.
+// sampleUsages lists usages whose cost can be computed from a price list without this package.
 var sampleUsages = []struct {
 	name                       string
 	input, read, write, output float64
@@ -39,7 +39,7 @@ var sampleUsages = []struct {
 	{name: "searched", input: 2000, output: 900, searches: 3},
 }
 
-// sourceRates are the rates in a list, in dollars per million tokens. 0 means unknown.
+// sourceRates contains the rates in a list, in dollars per million tokens. 0 means unknown.
 type sourceRates struct{ input, output, read, write, audioInput, audioOutput, searches float64 }
 
 // TestAgainstSources checks that the cost of each turn agrees with the lists, unless it is marked as

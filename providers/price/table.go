@@ -9,11 +9,12 @@ import (
 	"sync"
 )
 
-// Table is a list of prices for lookups. It is read at the first lookup, because many runs look up no price.
+// Table is a list of prices for lookups. It is read when the first price is looked up, because many
+// runs need none.
 type Table struct {
-	Today string // day for turns whose date is unknown; "" if prices are never too old
+	Today string // day that is used for turns whose date is unknown; "" if prices are never too old
 
-	list     func() []tableRow // rows; of several rows for the same seller and model, the last one is used
+	list     func() []tableRow // rows; if several rows have the same seller and model, the last one is used
 	once     sync.Once
 	rows     map[rowKey]*tableRow
 	ids      map[string][]rowKey     // rows with each id, over all providers
@@ -30,12 +31,12 @@ type tableRow struct {
 	line []byte // the unparsed row; nil once it is parsed
 }
 
-// read returns the price. It parses an embedded row first if needed.
+// read returns the price of the row. If the row is embedded and not yet parsed, it is parsed first.
 func (r *tableRow) read() Price {
 	if r.line != nil {
 		p, err := parseEmbedded(r.line)
 		if err != nil {
-			panic(err) // impossible: a test reads every row
+			panic(err) // can't happen, because a test reads every row
 		}
 		r.Price, r.line = p, nil
 	}
@@ -51,7 +52,7 @@ const maxAsked = 1 << 8
 // rowKey is a row's seller and model, in lower case.
 type rowKey struct{ provider, id string }
 
-// Embedded returns the built-in table.
+// Embedded returns the table that is built into toolscope.
 func Embedded() *Table { return &Table{list: embeddedRows} }
 
 // namePrefix is a pattern for names, without its asterisks.
@@ -74,7 +75,7 @@ func (t *Table) With(rows []Price) *Table {
 	}}
 }
 
-// buildIndex builds the maps for lookups, once.
+// buildIndex builds the maps for lookups. Only the first call does so.
 func (t *Table) buildIndex() {
 	t.rows, t.ids, t.hosts, t.prefixes = map[rowKey]*tableRow{}, map[string][]rowKey{}, map[string]bool{}, map[string][]namePrefix{}
 	if t.list == nil {
@@ -111,9 +112,9 @@ func (t *Table) addAliases(p Price) {
 	}
 }
 
-// findRow returns a seller's row for the first of the names that the table has, either exactly or by a
-// pattern. Longer names come first, because a Bedrock region may have a price of its own. The second result is
-// false if the table has none of the names.
+// findRow returns a seller's row for the first of the names that the table contains, either exactly or as a pattern.
+// Longer names come first, because a region of Bedrock may have a price of its own. The second result is false if the
+// table contains none of the names.
 func (t *Table) findRow(provider string, names []string) (Price, bool) {
 	for _, id := range names {
 		if r, ok := t.rows[rowKey{provider, id}]; ok {
@@ -181,7 +182,7 @@ func (t *Table) At(seller, model string) (Price, bool) {
 	return t.findRow(strings.ToLower(seller), namesFor(model))
 }
 
-// Models returns the sorted ids of the models that the seller at an address has.
+// Models returns the sorted ids of the models of the seller at an address.
 func (t *Table) Models(address string) (ids []string) {
 	t.once.Do(t.buildIndex)
 	seller := sellerAt(hostOf(address))
@@ -197,8 +198,8 @@ func (t *Table) Models(address string) (ids []string) {
 //go:embed prices.json
 var embedded []byte
 
-// The embedded table is read without checks, because a test checks it. Each of its lines is a row that begins
-// with provider and id.
+// The embedded table is read without checks, because a test checks it. Each line is a row that begins with the fields
+// provider and id.
 
 // embeddedRows returns the rows of the embedded table with their names. It doesn't parse the prices yet.
 func embeddedRows() (list []tableRow) {
@@ -254,7 +255,7 @@ type embeddedRates struct {
 	Searches    jsonRate `json:"web_searches"`
 }
 
-// jsonRate is a rate that becomes known when the text contains it.
+// jsonRate is a rate in a JSON text. It is known only if the text contains it.
 type jsonRate Rate
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -34,7 +34,7 @@ func (t *Sum) Add(f Figure) {
 	}
 }
 
-// String returns the sum in words: "$0.0123 + 2 unknown", "free", or "" if it has no known figure.
+// String returns the sum in words: "$0.0123 + 2 unknown", "free", or "" if the sum contains no known figure.
 func (t Sum) String() string {
 	s := ""
 	switch {
@@ -49,7 +49,7 @@ func (t Sum) String() string {
 	return s
 }
 
-// Dated returns the sum in words, with the oldest date of the prices in it.
+// Dated returns the sum in words, with the oldest date of the prices that it is based on.
 func (t Sum) Dated() string {
 	s := t.String()
 	if s != "" && t.AsOf != "" {
@@ -58,9 +58,9 @@ func (t Sum) Dated() string {
 	return s
 }
 
-// USD formats an amount. Amounts from ten dollars up have cents, smaller amounts have four decimals, and amounts below
-// a cent have four significant digits. Zeros after the cents are omitted. An amount below a billionth of a dollar is
-// written as less than that.
+// USD formats an amount. Amounts of ten dollars or more have cents, smaller amounts have four decimals, and amounts
+// below a cent have four significant digits. Zeros after the cents are omitted. An amount below a billionth of a
+// dollar is written with a < sign.
 func USD(amount float64) string {
 	size := math.Abs(amount)
 	sign := ""

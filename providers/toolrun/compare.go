@@ -33,8 +33,8 @@ func sameArgs(a, b []byte) bool {
 	return json.Same(orEmpty(a), orEmpty(b)) || maybeSame(a, b)
 }
 
-// maybeSame reports whether two values may be the same apart from redaction. One capture may redact a secret
-// that another capture contains.
+// maybeSame reports whether two values may be the same apart from redaction. A secret may be redacted in only one of
+// the captures.
 func maybeSame(a, b json.Value) bool {
 	switch {
 	case !bytes.Contains(a, []byte("[redacted:")) && !bytes.Contains(b, []byte("[redacted:")):
@@ -54,7 +54,7 @@ func maybeSame(a, b json.Value) bool {
 
 var anyTag = regexp.MustCompile(`\[redacted:[^\]]*\]`)
 
-// matchesTagged reports whether text equals tagged if the placeholders in tagged stand for any text.
+// matchesTagged reports whether text equals tagged. A placeholder in tagged may stand for any text.
 func matchesTagged(text, tagged []byte) bool {
 	parts := anyTag.Split(string(tagged), -1)
 	rest, is := strings.CutPrefix(string(text), parts[0])
@@ -75,8 +75,8 @@ func orEmpty(v []byte) []byte {
 	return v
 }
 
-// writtenArgs returns the arguments that a model wrote, as far as its tool receives them. For a shell, this
-// is an object with the command: the model's description of the command stays in the client.
+// writtenArgs returns the part of the model's arguments that the tool receives. For a shell, this is an object with
+// only the command, because the client keeps the model's description of the command.
 func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	if !a.Shell() {
 		return of.Args
@@ -97,7 +97,7 @@ func prefixLen(wrote []byte, got json.Value) (size int, ok bool) {
 	return len(text), true
 }
 
-// ResultRelation is the relation between the result that a tool returned and the result that the model got.
+// ResultRelation says how the result that the model got relates to the result that the tool returned.
 type ResultRelation string
 
 // The values of ResultRelation.
@@ -105,8 +105,8 @@ const (
 	Unknown ResultRelation = ""
 	Same    ResultRelation = "same"
 	Wrapped ResultRelation = "wrapped" // the complete result, in a text of the client
-	Cut     ResultRelation = "cut"     // only some of the result
-	Half    ResultRelation = "half"    // either the text or the structured content, which differ
+	Cut     ResultRelation = "cut"     // only a part of the result
+	Half    ResultRelation = "half"    // only the text or only the structured content, which differ from each other
 	Altered ResultRelation = "altered"
 	None    ResultRelation = "none"
 )
@@ -155,8 +155,8 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	return Altered
 }
 
-// containsText reports whether a text contains another text, either unchanged or escaped for JSON. If the
-// text without white space has at least eight bytes, it ignores white space.
+// containsText reports whether a text contains another text, either unchanged or escaped for JSON. If the other text
+// has at least eight bytes besides white space, white space is ignored.
 func containsText(in, text []byte) bool {
 	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true
@@ -165,7 +165,7 @@ func containsText(in, text []byte) bool {
 	return len(squeezed) >= 8 && bytes.Contains(withoutSpaces(in), squeezed)
 }
 
-// escapeJSON returns a text in the form that it has within a JSON string.
+// escapeJSON returns a text as it is written within a JSON string.
 func escapeJSON(text []byte) []byte {
 	quoted := json.AppendQuoted(nil, text)
 	return quoted[1 : len(quoted)-1]
@@ -176,8 +176,8 @@ func withoutSpaces(text []byte) []byte { return bytes.Join(bytes.Fields(text), n
 // saysSame reports whether two texts are equal, or are the same JSON value.
 func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || json.Same(a, b) }
 
-// containsAll reports whether a text contains every scalar in a value, because a client may write the value
-// in another form. It returns false for a value with only one scalar or with at most sampleBytes bytes.
+// containsAll reports whether a text contains every scalar in a value. This is a sign that the client wrote the value
+// in another form. containsAll returns false for a value with only one scalar or with at most sampleBytes bytes.
 func containsAll(text []byte, value json.Value) bool {
 	n, all := 0, true
 	eachScalar(value, func(v json.Value) {
@@ -221,7 +221,7 @@ func stringsIn(v json.Value) (text []byte) {
 	return bytes.TrimSuffix(text, []byte("\n"))
 }
 
-// eachScalar calls do for every nested value that is not an object or array.
+// eachScalar calls do for every nested value that is neither an object nor an array.
 func eachScalar(v json.Value, do func(json.Value)) {
 	s := v.Scan()
 	switch v.Kind() {
@@ -240,7 +240,7 @@ func eachScalar(v json.Value, do func(json.Value)) {
 	}
 }
 
-// maxDeclared is the maximum number of tool names that are kept, and also of drifts.
+// maxDeclared is the maximum number of tool names that are kept. It also limits the number of drifts.
 const maxDeclared = 4096
 
 // A declaration is the name of a tool that models were offered in a run.
@@ -259,9 +259,9 @@ type driftedTool struct {
 	by                       *stream.Diagnosis
 }
 
-// AddDeclared reads the tools that a model was offered in a run. It reports each tool whose schema differs
-// from its server's published schema, once and with the party at fault. Tools of one server that drift in the
-// same way share one finding.
+// AddDeclared reads the tools that a model was offered in a run. It reports each tool whose schema differs from the
+// one that its server published. Each difference is reported once, with the party at fault. Tools of one server that
+// drift in the same way share one finding.
 func (m *Matcher) AddDeclared(run string, tools []protocol.Tool) (found []stream.Finding) {
 	var alike [][]driftedTool
 	for _, t := range tools {
@@ -287,7 +287,7 @@ func (m *Matcher) AddDeclared(run string, tools []protocol.Tool) (found []stream
 	return found
 }
 
-// driftFinding makes the finding for tools of one server that drift in the same way.
+// driftFinding returns the finding for tools of one server that drift in the same way.
 func driftFinding(list []driftedTool) stream.Finding {
 	d, why, more := list[0], "", stream.Message{}
 	if d.by == driftOfServer {
@@ -360,9 +360,9 @@ var (
 	driftOfWords  = schemaDrift.WithSeverity(stream.Info)
 )
 
-// allowsMore reports whether the schema in a request may allow arguments that the published schema forbids,
-// and where. Any difference counts, except in annotations. A ban on additional properties doesn't count if
-// only the request has it. If names is set, the keys are names chosen by the schema's author.
+// allowsMore reports whether the schema in a request may allow arguments that the published schema forbids, and
+// where. Every difference counts, except in annotations. If only the request forbids additional properties, that
+// doesn't count. If names is set, the keys are names that the schema's author chose.
 func allowsMore(told, given json.Value, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':
@@ -388,14 +388,14 @@ func allowsMore(told, given json.Value, names bool) (where string, widens bool) 
 	return "", told == nil || given == nil || !json.Same(told, given)
 }
 
-// Keywords that neither allow nor forbid anything, and keywords whose keys are names chosen by the schema's
-// author.
+// Keywords that neither allow nor forbid anything, and keywords whose values have keys that the schema's author
+// chose.
 var (
 	annotations = []string{"$schema", "$comment", "default", "description", "examples", "title"}
 	named       = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
 
-// sameSchema reports whether two schemas are the same apart from key order and the $schema keyword.
+// sameSchema reports whether two schemas are the same apart from the order of keys and the $schema keyword.
 func sameSchema(a, b json.Value) bool {
 	return json.Same(withoutSchemaKey(a), withoutSchemaKey(b))
 }

@@ -2,7 +2,7 @@ package toolrun
 
 import "testing"
 
-// TestSameArgs checks that equal values are equal, and that redaction in one capture is not a change.
+// TestSameArgs checks that equal values are equal, and that redaction in only one capture is not a difference.
 func TestSameArgs(t *testing.T) {
 	const tag, other = "[redacted:x-api-key:8f3a]", "[redacted:token:0001]"
 	for _, test := range []struct {

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// declaring returns the findings for tools whose server published one schema, while the model got another.
+// declaring returns the findings about tools for which the server published one schema and the model got another.
 func declaring(told, given string, tools ...string) string {
 	s := &mcp.Server{Name: "s"}
 	m := &Matcher{log: &mcp.Log{Servers: []*mcp.Server{s}}}
@@ -26,7 +26,7 @@ func declaring(told, given string, tools ...string) string {
 	return strings.Join(all, "\n")
 }
 
-// TestDrift checks that a difference is reported with its place. It is a warning only if the model may write
+// TestDrift checks that a difference is reported with its place. The finding is a warning only if the model may write
 // arguments that the server refuses.
 func TestDrift(t *testing.T) {
 	for _, test := range []struct{ name, told, given, want string }{

@@ -40,7 +40,7 @@ func TestMeans(t *testing.T) {
 	}
 }
 
-// TestTold checks the relation between the model's result and the tool's result.
+// TestTold checks how the result that the model got relates to the result that the tool returned.
 func TestTold(t *testing.T) {
 	long := strings.Repeat("a line of the answer, and another one\n", 400)
 	for _, test := range []struct {
@@ -79,7 +79,7 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestDifference checks the path of the first value that differs. Spelling alone is not a difference.
+// TestDifference checks the path of the first value that differs. A difference in spelling alone doesn't count.
 func TestDifference(t *testing.T) {
 	for _, test := range []struct{ a, b, want string }{
 		{`{"a":"1","b":2}`, `{"b":2,"a":1}`, "/a"},

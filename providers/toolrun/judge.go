@@ -12,7 +12,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// matchRun matches a tool request to its call, by the call's id or by equal arguments.
+// matchRun matches a tool request to its call, either by the call's id or by equal arguments.
 func (m *Matcher) matchRun(a *ToolRequest) {
 	if a.Request.CallID != "" {
 		m.findByID(a)
@@ -35,7 +35,7 @@ func (m *Matcher) matchRun(a *ToolRequest) {
 		return
 	}
 	equals := len(free)
-	for _, of := range taken { // the request may belong to these calls if their requests may belong to this call
+	for _, of := range taken { // the request may also belong to such a call if that call's request may belong to this call
 		if of.Ref.Turn == free[0].Ref.Turn || of.asks[0].EqualCalls > 1 {
 			equals++
 		}
@@ -58,8 +58,8 @@ func (m *Matcher) findByID(a *ToolRequest) {
 	}
 }
 
-// within returns the calls that a request may belong to by its time: the calls that had begun, and whose
-// result the model had not yet got. The calls are in the order in which they were opened.
+// within returns the calls to which a request may belong according to its time: calls that had begun, and whose
+// result the model had not got yet. The calls are in the order in which they began.
 func (m *Matcher) within(a *ToolRequest) (all []*Call) {
 	for _, of := range m.calls {
 		if m.inWindow(of, a) {
@@ -91,8 +91,8 @@ func (m *Matcher) skew(of *Call, a *ToolRequest) (d time.Duration) {
 	return 0
 }
 
-// isOf reports whether the name of a call means the requested tool, and no other tool with more certainty. It
-// sets of.ambiguous if another server's tool is equally likely.
+// isOf reports whether the name of a call means the requested tool, and means no other tool with more certainty. It
+// sets of.ambiguous if a tool of another server is equally likely.
 func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 	sure := nameMatch(of.Name, a.Server, a.Tool)
 	if sure == noName {
@@ -116,7 +116,7 @@ func (m *Matcher) isOf(of *Call, a *ToolRequest) bool {
 	})
 }
 
-// tryAgain searches again for requests that belong to a call, because more facts about the call are known.
+// tryAgain searches again for requests that belong to a call, because more facts about the call are now known.
 func (m *Matcher) tryAgain(of *Call) {
 	for _, a := range m.asks {
 		switch {
@@ -131,9 +131,9 @@ func (m *Matcher) tryAgain(of *Call) {
 	}
 }
 
-// resolve matches a call to one of the remaining requests, once no more facts about the call can come. If
-// exactly one request has equal arguments, resolve matches this request. If none has, it matches by the name
-// alone, provided that only one request is possible and can't belong to another call.
+// resolve matches a call to one of the remaining requests, after all facts about the call are known. If exactly one
+// request has equal arguments, resolve matches this request. If none has, resolve matches by the name alone, provided
+// that only one request is possible and that this request can't belong to another call.
 func (m *Matcher) resolve(of *Call) {
 	if len(of.asks) > 0 || of.Name == "" || of.unseen {
 		return
@@ -218,8 +218,8 @@ func (m *Matcher) mayBeServed(of *Call) bool {
 	return false
 }
 
-// offered returns the server and the tool that a call's name means, if the server existed from the call to
-// the result. It returns nil if there is none.
+// offered returns the server and the tool that a call's name means, if the server existed from the time of the call
+// to the time of the result. It returns nil if there is none.
 func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range m.log.Servers {
 		for _, t := range s.Tools {
@@ -231,7 +231,7 @@ func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
 	return nil, ""
 }
 
-// found reports a finding about a call and the request to its tool, once. The request is nil if none is
+// found reports a finding about a call and the request to its tool, but only once. The request is nil if none is
 // known. A new finding is returned with the number of the event that shows it.
 func (m *Matcher) found(of *Call, a *ToolRequest, f stream.Finding) stream.Finding {
 	seen := &of.finding
@@ -246,7 +246,7 @@ func (m *Matcher) found(of *Call, a *ToolRequest, f stream.Finding) stream.Findi
 		*seen = map[*stream.Diagnosis]bool{}
 	}
 	(*seen)[f.Diagnosis] = true
-	if a != nil { // the finding is known only when all its facts are known
+	if a != nil { // the finding is certain only when all its facts are known
 		at = max(at, of.SealedAt, of.ClosedAt, of.givenAt)
 	}
 	f.Event = m.source.AddToolRun(Match{Call: of.Ref, At: at, Text: f.Code, ToolExecution: stream.ToolExecution{Request: request, Finding: f}})
@@ -256,13 +256,13 @@ func (m *Matcher) found(of *Call, a *ToolRequest, f stream.Finding) stream.Findi
 	return f
 }
 
-// isCertain reports whether findings about the call may be based on the request. They may not be based on a
-// match by name alone, or on a match with one of several equal calls.
+// isCertain reports whether findings about the call can be based on the request. A match by name alone is not
+// sufficient, and neither is a match with one of several equal calls.
 func (a *ToolRequest) isCertain() bool {
 	return a.Basis == stream.ByID || a.Basis == stream.ByArgs && a.EqualCalls == 1
 }
 
-// judge compares the arguments and times of a call's tool runs with the call.
+// judge compares the arguments and times of a call with those of its tool runs.
 func (m *Matcher) judge(of *Call) {
 	if of.unseen {
 		return
@@ -316,7 +316,7 @@ func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	}
 }
 
-// nonObjectKind names the JSON value that a model wrote instead of an object. It returns "" if got has the same
+// nonObjectKind describes the JSON value that a model wrote instead of an object. It returns "" if got has the same
 // meaning: the object inside the string that the model wrote, or an empty object for an empty value.
 func nonObjectKind(wrote []byte, got json.Value) string {
 	v := json.Value(bytes.TrimSpace(wrote))
@@ -342,8 +342,8 @@ func (of *Call) partialArgs(a *ToolRequest) stream.Own {
 	return stream.Own(count.Of(a.ArgsSize, "byte") + " of arguments")
 }
 
-// judgeTime reports a request that came before its call was final or before its turn ended, or whose turn was
-// not completed.
+// judgeTime reports a request that came before its call was final or before its turn ended. It also reports a request
+// whose turn was not completed.
 func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 	late := a.AskedAt + m.skew(of, a)
 	switch {
@@ -365,9 +365,9 @@ func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 	}
 }
 
-// ranTwice reports that the tool was run again for the same id. A request that was sent again with the same
-// protocol id doesn't count: the client sent it again because a connection was lost. A request that the
-// server refused doesn't count either, because the tool didn't run.
+// ranTwice reports that the tool was run again for the same call id. Two kinds of requests don't count. A request
+// with the same protocol id was only sent again, because a connection was lost. A request that the server refused
+// didn't run the tool.
 func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	ran := 1
 	for _, b := range before {
@@ -389,8 +389,8 @@ func (m *Matcher) ranTwice(of *Call, a *ToolRequest, before []*ToolRequest) {
 	m.found(of, a, d.Finding("%s was run %d times for the same call id %s%s", a.Tool, ran, of.ID, stream.Own(why)))
 }
 
-// ranBefore reports that the same tool had already been run with the same arguments, for a turn that was cut
-// off. It ignores turns that the client or toolscope ended, and calls whose result the model got.
+// ranBefore reports that the same tool was run with the same arguments before, for a turn that was cut off. It
+// ignores turns that the client or toolscope ended, and calls whose result the model got.
 func (m *Matcher) ranBefore(of *Call, a *ToolRequest) {
 	if !a.isCertain() {
 		return
@@ -409,7 +409,7 @@ func (m *Matcher) ranBefore(of *Call, a *ToolRequest) {
 	}
 }
 
-// notAsked reports a call with a result if no request to its tool matches the call. It reports nothing if
+// notAsked reports a call that has a result although no request to its tool matches the call. It reports nothing if
 // bytes are missing, or if a request may belong to the call.
 func (m *Matcher) notAsked(of *Call) {
 	s, tool := m.offered(of)
@@ -470,7 +470,8 @@ func structuredText(size int) string {
 	return fmt.Sprintf(" of text and %d structured", size)
 }
 
-// DurationText formats a duration: in milliseconds if it is shorter than a second, and otherwise in seconds.
+// DurationText formats a duration. It uses milliseconds if the duration is shorter than a second, and seconds
+// otherwise.
 func DurationText(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)

@@ -40,7 +40,7 @@ type Source interface {
 	AddToolRun(Match) (event int)         // adds a match to the timeline, and returns the number of its event
 }
 
-// A Matcher matches requests to the calls of models while both arrive.
+// A Matcher matches requests to the calls of models as both arrive.
 type Matcher struct {
 	source Source
 	log    *mcp.Log
@@ -49,7 +49,7 @@ type Matcher struct {
 	asks     []*ToolRequest
 	byNumber map[int]*ToolRequest
 	not      []CallWithoutRun
-	unrun    []*Call // calls whose result the model got, but without a known request
+	unrun    []*Call // calls whose result the model got although no request for them is known
 	declared []declaration
 	drifts   []driftedTool // already reported
 	blind    bool          // bytes of a response were missed
@@ -79,7 +79,7 @@ func (m *Matcher) AddEvent(t *stream.Turn, e stream.Event) {
 	}
 }
 
-// AddTurn adds the calls of a turn whose events the Matcher did not receive.
+// AddTurn adds the calls of a turn whose events were not passed to the Matcher.
 func (m *Matcher) AddTurn(t *stream.Turn) {
 	for _, c := range t.Calls {
 		m.addCall(t, c)
@@ -97,7 +97,7 @@ type Match struct {
 	stream.ToolExecution
 }
 
-// A Call contains the known facts about a model's call.
+// A Call contains the facts about a model's call that are known so far.
 type Call struct {
 	Ref      stream.Ref
 	ID, Name string
@@ -111,11 +111,11 @@ type Call struct {
 
 	opened      int32
 	syntax      json.Syntax
-	settled     bool // no more arguments come
+	settled     bool // no more arguments arrive
 	closed      bool // its turn has ended
 	unseen      bool
 	freeform    bool
-	muted       bool // the client or toolscope ended the turn: that is not a fault
+	muted       bool // the client or toolscope ended the turn, which is not a fault
 	given       bool // the model got a result
 	givenAt     time.Duration
 	result      *SentResult // the result, as long as a request may still be matched to the call
@@ -125,7 +125,7 @@ type Call struct {
 	ambiguous   bool // the name may also mean another server's tool: no request is matched until all facts are known
 }
 
-// A ToolRequest is one MCP request or shell command that runs a tool, with its match.
+// A ToolRequest is one MCP request or shell command that runs a tool, together with its match.
 type ToolRequest struct {
 	*mcp.Request
 	Call       *Call // the matched call, or nil
@@ -135,7 +135,7 @@ type ToolRequest struct {
 
 	Args           string // "same" or "altered"; "" if not yet known
 	Path           string // path of the first value that differs
-	IsPrefix       bool   // the arguments are a JSON string with only the beginning of the model's arguments
+	IsPrefix       bool   // the arguments are a JSON string that contains only the beginning of the model's arguments
 	PrefixBytes    int    // number of bytes of that beginning
 	Result         ResultRelation
 	ModelHasResult bool // the model got a result
@@ -158,8 +158,8 @@ type CallWithoutRun struct {
 // NotRun returns all calls without a run.
 func (m *Matcher) NotRun() []CallWithoutRun { return m.not }
 
-// AfterSeal returns the time from the moment when the call's arguments were final to the request. It is
-// negative if the request came first. The result ok is false if the time is unknown.
+// AfterSeal returns the time from the moment at which the call's arguments were final to the request. It is negative
+// if the request came first. The result ok is false if a time is unknown.
 func (a *ToolRequest) AfterSeal() (d time.Duration, ok bool) {
 	if a.Call == nil || a.AskedAt < 0 || a.Call.SealedAt < 0 {
 		return 0, false
@@ -176,7 +176,7 @@ func (a *ToolRequest) AfterTurn() (d time.Duration, ok bool) {
 	return a.AskedAt - a.Call.ClosedAt, true
 }
 
-// maxUnmatched is the maximum number of calls that may still be matched, and also of requests.
+// maxUnmatched is the maximum number of calls that are kept for matching. It also limits the number of requests.
 const maxUnmatched = 4096
 
 // skew is the maximum difference between two clocks.
@@ -185,7 +185,7 @@ const skew = time.Millisecond
 // Request returns the tool request for an MCP request, or nil if the MCP request does not run a tool.
 func (m *Matcher) Request(r *mcp.Request) *ToolRequest { return m.byNumber[r.Number] }
 
-// addCall adds a call that has begun, or has just got its name or id.
+// addCall adds a call that has just begun, or has just received its name or id.
 func (m *Matcher) addCall(t *stream.Turn, c *stream.Call) {
 	if c.RunByProvider || c.Discarded || c.Kind != "" && c.Kind != "function" && c.Kind != "custom" && c.Kind != "mcp" {
 		return
@@ -231,7 +231,7 @@ func (m *Matcher) call(ref stream.Ref) *Call {
 	return nil
 }
 
-// noteFinal records that no more arguments of a call come.
+// noteFinal records that no more arguments of a call arrive.
 func (m *Matcher) noteFinal(ref stream.Ref) {
 	if of := m.call(ref); of != nil {
 		m.learn(of)
@@ -304,8 +304,8 @@ func (m *Matcher) AddResult(ref stream.Ref, at time.Duration, event int, g SentR
 	}
 }
 
-// NoteMessage records that a server in a run sent or received a message at the given time. All earlier
-// requests in the run are then known, so calls with an earlier result are checked for a missing request.
+// NoteMessage records that a server in a run sent or received a message at the given time. All earlier requests in
+// the run are known by then, so calls that got a result before that time are checked for a missing request.
 func (m *Matcher) NoteMessage(run string, at time.Duration) {
 	m.unrun = slices.DeleteFunc(m.unrun, func(of *Call) bool {
 		known := of.Run == run && of.givenAt+skew < at
@@ -316,7 +316,7 @@ func (m *Matcher) NoteMessage(run string, at time.Duration) {
 	})
 }
 
-// SentResult is the result of a call, as the model got it.
+// SentResult is the result of a call in the form in which the model got it.
 type SentResult struct {
 	Text   []byte // the complete result, or its beginning
 	Size   int
@@ -325,8 +325,8 @@ type SentResult struct {
 	Flag   bool // the protocol can say that a tool failed
 }
 
-// Close ends the matching, because no more events come. It reports calls without a request and requests
-// without a call.
+// Close ends the matching, because no more events arrive. It reports calls without a request and requests without a
+// call.
 func (m *Matcher) Close() {
 	for _, of := range m.calls {
 		m.resolve(of)
@@ -350,18 +350,17 @@ func (m *Matcher) Close() {
 	}
 }
 
-// Degrees of certainty that a name in a model's call means a tool of a server.
+// Degrees of certainty that the name in a model's call means a tool of a server.
 const (
 	noName     = iota
 	endsSo     // the name ends with the tool's name
 	bareName   // the name is the tool's name
-	someServer // the tool's name follows mcp_ and the client's own name for some server
+	someServer // the tool's name follows mcp_ and the client's own name for a server
 	thisServer // the name contains the names of this server and of the tool
 )
 
-// nameMatch returns the certainty that a name in a model's call means a server's tool. Clients put the
-// server's name before the tool's name, replace characters that providers don't accept, and shorten long
-// names.
+// nameMatch returns the certainty that the name in a model's call means a server's tool. Clients put the server's
+// name before the tool's name, replace characters that providers don't accept, and shorten long names.
 func nameMatch(name string, s *mcp.Server, tool string) int {
 	full := plainName(name)
 	if tool = plainName(tool); tool == "" {
@@ -417,7 +416,7 @@ func plainName(name string) string {
 	return b.String()
 }
 
-// minShortened is the minimum length of a shortened name. Providers accept 64 characters.
+// minShortened is the minimum length of a shortened name. Providers accept names of up to 64 characters.
 const minShortened = 56
 
 // isShortened reports whether name is a shortened form of the longer name plain. Either "..." replaces the
