@@ -78,7 +78,7 @@ func refusedFor(exchange int, why string) []stream.Record {
 const begun = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"m\",\"role\":\"assistant\",\"model\":\"claude-x\",\"content\":[]}}\n\n" +
 	"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"t\",\"name\":\"write_file\",\"input\":{}}}\n\n"
 
-// TestRefusals checks that refused requests and the reasons are on the screen that waits for clients, and on
+// TestRefusals checks that refused requests and their reasons are shown on the screen that waits for clients and on
 // the page of streams.
 func TestRefusals(t *testing.T) {
 	var words []StatusNote
@@ -129,10 +129,10 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// parted reports whether the program should end.
+// parted reports whether a command ends the program.
 func (s *rig) parted() bool { return s.quitPending && len(s.openExchanges()) == 0 }
 
-// TestStatus checks that notes change without a record, that alarms are last, and that notes without room are
+// TestStatus checks that notes change without a new record, that alarms come last, and that notes without room are
 // left out.
 func TestStatus(t *testing.T) {
 	var words []StatusNote

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream"
 )
 
-// code returns a string of about size bytes that looks like code from a model.
+// code returns a string of about size bytes that looks like code written by a model.
 func code(size int) string {
 	line := `\tif err := step(ctx, \"name\"); err != nil { return fmt.Errorf(\"読み込み: %w\", err) }\n`
 	return strings.Repeat(line, size/len(line)+1)
@@ -54,8 +54,8 @@ func benchmarkView(b *testing.B, s *rig) {
 	}
 }
 
-// manyCalls returns a stream of n calls that all still grow, and a function that makes the next delta of one
-// of them.
+// manyCalls returns a stream of n calls that are all still growing, and a function that makes the next delta of one
+// call.
 func manyCalls(n int) (opened []stream.Record, delta func(i int) stream.Record) {
 	a := new(anthropic).open("msg_1")
 	for range n {
@@ -131,7 +131,7 @@ func BenchmarkViews(b *testing.B) {
 	}
 }
 
-// manyTurns returns a screen with n responses that have one call each.
+// manyTurns returns a screen with n responses. Each response has one call.
 func manyTurns(t testing.TB, n int) *rig {
 	s := newScreen(t, 120, 50)
 	var all []byte

@@ -27,8 +27,8 @@ func (s *rig) looks(call string) (line, counts string) {
 	return line, rows[0]
 }
 
-// TestStoppedAndUnseen checks that a call that the client stopped is muted, and that a call with missing
-// bytes is a caution. Neither counts as bad.
+// TestStoppedAndUnseen checks that a call that the client stopped is drawn muted, and a call with missing bytes as a
+// caution. Neither counts as bad.
 func TestStoppedAndUnseen(t *testing.T) {
 	for _, test := range []struct {
 		what        string

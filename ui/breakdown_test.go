@@ -44,8 +44,8 @@ func measuredSession(testing.TB) (records []stream.Record) {
 	return records
 }
 
-// TestBreakdownOfRequest checks that the tab of the request shows what it is made of, what is new, what was cached, and
-// which tools were never called, and that enter goes to a part in the body.
+// TestBreakdownOfRequest checks that the request tab shows the parts of the request, the new parts, the cached parts,
+// and the tools that were never called. It also checks that enter goes to a part in the body.
 func TestBreakdownOfRequest(t *testing.T) {
 	s := newScreen(t, 100, 40, static).feed(measuredSession(t)...).end().press("G6z")
 	s.shows("POST /v1/messages  14.4 kB  5 messages  6 tools", "What it is made of", "BYTES  TOKENS    $ NOW", "tools: read_log,…", "tools: forge", "system  ", "tool result 1 ", "tool result 2 ", "tool calls",

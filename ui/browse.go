@@ -159,7 +159,7 @@ func (m *Model) globalKeys() []screen.Binding {
 	return append(keys, screen.DoBoth("change", func(step int) { m.moment.stepMarker(-step, false) })...)
 }
 
-// openHelp opens the help, which explains the signs and then the keys. The keys for the current view come
+// openHelp opens the help, which explains the signs first and the keys after them. The keys for the current view come
 // first.
 func (m *Model) openHelp() {
 	keys := m.keysOf(m.modeStack.activeMode().Mode)

@@ -64,7 +64,7 @@ func (s *rig) chosenName() string {
 	return "nothing"
 }
 
-// agent returns a screen that has received a complete response and waits for more.
+// agent returns a screen that has received a complete response and is waiting for more.
 func agent(t testing.TB, w, h int) *rig {
 	s := newScreen(t, w, h).feed(body("agent.sse")(t)...)
 	if s.where() != "list: run_tests, follows" {
@@ -169,7 +169,7 @@ func TestTurnsDiffer(t *testing.T) {
 	s.press("j").shows("the second answer")
 }
 
-// TestBack checks that esc and q close one level at a time, and that q finally ends the program.
+// TestBack checks that esc and q close one level at a time, and that q ends the program at the last level.
 func TestBack(t *testing.T) {
 	s := agent(t, 80, 24).press("k4jl").press("z/args<enter>")
 	for _, want := range []string{
@@ -192,7 +192,7 @@ func TestBack(t *testing.T) {
 	}
 }
 
-// TestPanesByWidth checks that the panes that tab goes through depend on the panes on the screen.
+// TestPanesByWidth checks that tab goes through exactly the panes on the screen, at each width.
 func TestPanesByWidth(t *testing.T) {
 	for _, c := range []struct {
 		w, h int
@@ -245,7 +245,7 @@ func TestPlaceIsKept(t *testing.T) {
 			}
 		}
 	}
-	// The token also stays in view.
+	// The selected token also stays in view.
 	s := agent(t, 60, 10).press("k2" + strings.Repeat("j", 12))
 	token := s.doc.Spot().Span
 	s.press("r").resize(30, 8)

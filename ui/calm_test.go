@@ -80,7 +80,7 @@ func TestCalmHasNoFigures(t *testing.T) {
 	}
 }
 
-// TestCalmDemoWaits checks that the demo continues only when the user says so.
+// TestCalmDemoWaits checks that the demo continues only when the user presses a key.
 func TestCalmDemoWaits(t *testing.T) {
 	s := staged(t, 100, 30, calmly)
 	if !s.tour.waits || s.tour.at >= 0 {

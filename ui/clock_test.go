@@ -13,8 +13,8 @@ func TestNoClock(t *testing.T) {
 	s.press(":sort<enter><enter>").shows("by time")
 }
 
-// TestClock checks that T shows clock times in the list of events and for the paused moment, and that T again shows
-// elapsed times.
+// TestClock checks that T shows clock times in the list of events and for the paused moment, and that a second T
+// shows elapsed times again.
 func TestClock(t *testing.T) {
 	records := demo(t, "parallel")
 	for i := range records {

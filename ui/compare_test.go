@@ -62,8 +62,8 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 	return all
 }
 
-// TestCompare checks that turns with the same request are next to each other, with matching calls in the same
-// rows, and that a sentence says how they differ.
+// TestCompare checks that turns with the same request are side by side, that matching calls are in the same rows, and
+// that a sentence says how the turns differ.
 func TestCompare(t *testing.T) {
 	records := threeAnswers(t)
 	s := newScreen(t, 140, 40).feed(records[:3]...).press("=")
@@ -79,8 +79,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareSizes checks that there are as many columns as fit, and that each frame is complete after every
-// key.
+// TestCompareSizes checks that there are as many columns as fit, and that the frame is complete after every key.
 func TestCompareSizes(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(sevenForecasts(t)...).press("1g=")
 	for _, c := range []struct {
@@ -96,8 +95,8 @@ func TestCompareSizes(t *testing.T) {
 	}
 }
 
-// TestMarkedTurns checks that any number of turns can be compared, and that the selected turn is always among
-// them. Without marks, these are nearby turns that call the same tool.
+// TestMarkedTurns checks that any number of turns can be compared, and that the selected turn is always included.
+// Without marks, the turns compared are nearby turns that call the same tool.
 func TestMarkedTurns(t *testing.T) {
 	s := manyTurns(t, 6).resize(160, 40).press("1g=").shows("Compare  4 nearby turns that call ").press("<esc>")
 	s.press("gm").shows("1 turn marked").press("j=").shows("Compare  2 marked").press("<esc>")

@@ -26,7 +26,7 @@ type drawing struct {
 	sizes  [][2]int
 	change []func(*Options)
 	begin  func(*rig)
-	shots  []string // keys; a picture is taken after each entry
+	shots  []string // keys to press; a picture is taken after each entry
 }
 
 // plainSizes are a small corner of a screen, the usual terminal, and a large terminal.
@@ -100,7 +100,7 @@ func threeStreams(s *rig) {
 	s.feed(asking(43, "claude-cli/2.1", growing("claude-haiku-4-5-20251001", "edit_file", `{"path":"a.go","edits":[{"old":"x","new":"y"},{"old":"`))...)
 }
 
-// breaking holds a response.
+// breaking sets a breakpoint that holds a response.
 func breaking(o *Options) {
 	o.Status = func() []StatusNote { return []StatusNote{{Text: "HELD 1", Alarm: true}} }
 	o.Break = &stopper{filter: "tool:run_shell", holds: []modes.Hold{{
@@ -109,20 +109,20 @@ func breaking(o *Options) {
 	}}}
 }
 
-// cutting makes it possible to save a capture that ends at a moment.
+// cutting provides a function that saves a capture up to a moment.
 func cutting(o *Options) {
 	o.Cut = func(*providers.View) ([]byte, error) { return []byte("{}"), nil }
 	o.Save = func(name string, _ []byte) (string, error) { return "./" + name, nil }
 }
 
-// handed makes it possible to copy, save and edit.
+// handed provides functions for copying, saving and editing.
 func handed(o *Options) {
 	o.Copy = func([]byte) (string, error) { return "OSC 52", nil }
 	o.Forms = []modes.ExportForm{{Key: "c", What: display.Lit("request as curl, keys $ENV"), Make: func(*providers.View, stream.Ref) ([]byte, error) { return nil, errors.New("not captured") }}}
 }
 
-// TestDrawnScenes draws every view at the sizes that matter. Without colours and on a light background, the
-// text is the same. In ASCII, no byte is above 0x7F.
+// TestDrawnScenes draws every view at the sizes that matter. The text must be the same without colours and on a light
+// background. In ASCII, no byte may be above 0x7F.
 func TestDrawnScenes(t *testing.T) {
 	for _, d := range drawings {
 		t.Run(d.name, func(t *testing.T) {
@@ -175,7 +175,7 @@ func (d drawing) start(t *testing.T, size [2]int, change ...func(*Options)) *rig
 
 func lightTheme(o *Options) { o.Theme = themes.Default(false) }
 
-// take presses keys, and does the work that the last key started.
+// take presses keys, and runs the command that the last key returned.
 func (s *rig) take(keys string) {
 	if s.press(keys); strings.HasSuffix(keys, "<enter>") || strings.HasSuffix(keys, "<tab>") {
 		s.finish()
@@ -189,8 +189,8 @@ const (
 	groundLetters = " SLMG-+"
 )
 
-// inks returns the roles and the backgrounds of each cell of the frame, by row, with a letter for each. If
-// two look the same, it uses the first.
+// inks returns a letter for the role and the background of each cell of the frame, by row. If two roles look the
+// same, it uses the first.
 func (s *rig) inks() (rows [][2]string) {
 	of := map[string][2]byte{}
 	for g := range screen.NumGrounds {
@@ -242,8 +242,7 @@ func (s *rig) attributes() (rows []string) {
 	return rows
 }
 
-// cells calls each for every character of a row, with the SGR sequence that applies and the character's
-// width.
+// cells calls each for every character of a row, with the current SGR sequence and the character's width.
 func cells(s *rig, row string, each func(sgr string, width int)) {
 	on := ""
 	for state := byte(0); row != ""; {

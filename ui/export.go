@@ -17,8 +17,8 @@ import (
 	"toolscope/ui/send"
 )
 
-// EditorCommand returns a program that opens a text in an editor, and a function that removes the files that
-// the program used. The program controls the terminal while it runs.
+// EditorCommand returns a program that opens a string in an editor, and a function that removes the program's
+// temporary files. The program controls the terminal while it runs.
 type EditorCommand func(name string, data []byte) (program tea.ExecCommand, remove func(), err error)
 
 // newExport returns an exporter that uses the functions in the options.
@@ -30,7 +30,7 @@ func (m *Model) newExport() modes.Exporter {
 	return o
 }
 
-// exportEntries returns the entries that export from the selection.
+// exportEntries returns the entries that export data of the selection.
 func (m *Model) exportEntries() (all []modes.Entry) {
 	for verb := range modes.Pipe + 1 {
 		e := modes.ExportMenu(verb, modes.Exporter{}, nil, m.draw)
@@ -106,7 +106,7 @@ func (m *Model) verdictText() ([]byte, error) {
 	return []byte(text), nil
 }
 
-// editText opens a text in the user's editor.
+// editText opens a string in the user's editor.
 func (m *Model) editText(name string, data []byte, closed func(error)) {
 	program, remove, err := m.opt.Edit(name, data)
 	if err != nil {
@@ -204,8 +204,8 @@ func (m *Model) hasSourceEnded() bool { return m.ended || m.opt.Inbox == nil }
 // isLive reports whether more data may arrive from the source or for requests that toolscope sent.
 func (m *Model) isLive() bool { return !m.hasSourceEnded() || len(m.outbox.flying) > 0 }
 
-// openJQ runs jq on the selected call, or on the calls of the selected turn. The other scope is all shown
-// turns. Without an expression, it runs the path at the cursor.
+// openJQ runs jq on the selected call, or on the calls of the selected turn. The user can switch to all shown turns.
+// Without an expression, openJQ runs the path of the value at the cursor.
 func (m *Model) openJQ(expr string) {
 	if expr == "" { // the value at the cursor
 		if expr = m.doc.Path(); !strings.HasPrefix(expr, ".") || m.selectedCall() == nil {

@@ -84,7 +84,7 @@ func demoRecords(name string) func(testing.TB) []stream.Record {
 	return func(t testing.TB) []stream.Record { return demo(t, name) }
 }
 
-// body returns a response from testdata, with one record for each event, 40 ms apart.
+// body returns a response from testdata, with one record for each event, at intervals of 40 ms.
 func body(name string) func(testing.TB) []stream.Record {
 	return func(t testing.TB) (records []stream.Record) {
 		data, err := os.ReadFile(filepath.Join("testdata", name))
@@ -103,7 +103,7 @@ func body(name string) func(testing.TB) []stream.Record {
 	}
 }
 
-// hostileExample returns a stream that would control a terminal if its text were printed as it is.
+// hostileExample returns a stream whose text would control a terminal if it were printed unchanged.
 func hostileExample() []stream.Record {
 	bad := "\x1b]0;owned\a\x1b[31m"
 	a := new(anthropic).open("msg_\u202e01")

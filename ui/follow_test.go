@@ -16,7 +16,7 @@ func liveScreen(t testing.TB) (*rig, *anthropic) {
 	return newScreen(t, 80, 24).feed(a.records...), a
 }
 
-// more returns the records that the stream has added after the given number of records.
+// more returns the records that the stream has added after its first n records.
 func (a *anthropic) more(since int) []stream.Record { return a.records[since:] }
 
 // TestFollow checks that every key that moves the cursor stops following, and that F and G resume it.
@@ -75,7 +75,7 @@ func TestFollowKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// TestFollowOff checks that the view does not move without following, until a live call is selected.
+// TestFollowOff checks that, while following is off, the view does not move until a live call is selected.
 func TestFollowOff(t *testing.T) {
 	s, a := liveScreen(t)
 	s.press("F")
@@ -110,7 +110,7 @@ func (p *player) Paused() bool       { return p.paused }
 func (p *player) SetSpeed(f float64) { p.speed = f }
 func (p *player) Speed() float64     { return p.speed }
 
-// TestPlayback checks that pausing and changing the speed controls the clock of a played source.
+// TestPlayback checks that pausing and changing the speed control the clock of a played source.
 func TestPlayback(t *testing.T) {
 	p := &player{speed: 1}
 	s := newScreen(t, 80, 24, func(o *Options) { o.Playback = p }).feed(demo(t, "cut")[:9]...)
@@ -129,8 +129,8 @@ func TestPlayback(t *testing.T) {
 	plain.press("]").shows("live traffic has no speed").press("k").hides("speed")
 }
 
-// TestDemoKey checks that the key starts the demo if there is nothing else to show: without a source, while a
-// source is silent, and after a source that ended without data.
+// TestDemoKey checks that the key starts the demo if there is nothing else to show: without a source, while a source
+// is silent, and after a source has ended without data.
 func TestDemoKey(t *testing.T) {
 	for name, prepare := range map[string]func(*Options){
 		"no source": func(o *Options) { o.Inbox = nil },
@@ -193,7 +193,7 @@ func TestGoToTheEnd(t *testing.T) {
 	}
 }
 
-// TestRate checks that the rate counts the last second, and falls to nothing.
+// TestRate checks that the rate counts the last second only, and falls to zero.
 func TestRate(t *testing.T) {
 	s, a := liveScreen(t)
 	s.hides("B/s")
@@ -222,7 +222,7 @@ func TestRate(t *testing.T) {
 	}
 }
 
-// TestFollowAtEverySize checks that the followed data is on the screen, whichever panes are next to it.
+// TestFollowAtEverySize checks that the followed data is on the screen, whichever other panes are shown.
 func TestFollowAtEverySize(t *testing.T) {
 	s, a := liveScreen(t)
 	for range 40 {

@@ -15,8 +15,8 @@ import (
 // forecastTools is the forecast tool, as each protocol declares it.
 const forecastSchema = `{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"},"units":{"enum":["metric","imperial"]},"fields":{"type":"array","items":{"type":"string"}}},"required":["city"]}`
 
-// reply is one model's response to the forecast request: the times of its records in ms, and their contents.
-// A call is a name followed by its arguments. A text begins with a blank.
+// reply is one model's response to the forecast request: the times of its records in ms, and their contents. A record
+// of a call is a name followed by its arguments. A record of text begins with a blank.
 type reply struct {
 	model string
 	host  string

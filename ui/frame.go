@@ -357,7 +357,7 @@ func (fd *frameDrawer) emptyLines() []line {
 	case fd.m.opt.Inbox != nil:
 		lines = append(lines, line{text: "Waiting for the first bytes from " + source, role: screen.Plain})
 	}
-	for _, f := range lastOf(fd.m.in.Session().Findings, maxNotes) { // about the source itself
+	for _, f := range lastOf(fd.m.in.Session().Findings, maxNotes) { // about the source, not about a request
 		lines = append(lines, line{text: f.Message, role: screen.Caution})
 	}
 	for _, way := range [][2]string{
@@ -443,8 +443,8 @@ type reducedMotion struct {
 // reducedMotionTime is the minimum time between frames without input.
 const reducedMotionTime = time.Second / 2
 
-// frameDelay returns the time until the next frame may be drawn. If that is 0 and no input caused the frame, it
-// keeps now as the time of the frame.
+// frameDelay returns the time until the next frame may be drawn. If that is 0 and no input caused the frame,
+// frameDelay keeps now as the time of the frame.
 func (c *reducedMotion) frameDelay(msg tea.Msg, now time.Time) time.Duration {
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg, tea.WindowSizeMsg, tea.ResumeMsg:

@@ -63,7 +63,7 @@ func checkKeys(t testing.TB, keys []screen.Binding) {
 	}
 }
 
-// checkControls reads a row as a terminal would, and returns its text.
+// checkControls interprets a row as a terminal would, and returns its text.
 func checkControls(t testing.TB, row string, s *rig) string {
 	t.Helper()
 	var text strings.Builder
@@ -72,7 +72,7 @@ func checkControls(t testing.TB, row string, s *rig) string {
 		seq, width, n, next := ansi.DecodeSequence(row, state, parser)
 		first, _ := utf8.DecodeRuneInString(seq)
 		switch {
-		case width > 0, first >= 0xa0 && first != utf8.RuneError: // marks follow the ASCII character that they belong to
+		case width > 0, first >= 0xa0 && first != utf8.RuneError: // marks follow the ASCII character to which they belong
 			text.WriteString(seq)
 		case ansi.HasCsiPrefix(seq) && ansi.Cmd(parser.Command()) == 'm' && strings.HasSuffix(seq, "m"):
 			if s.opt.Depth == colourlessDepth && coloured(parser.Params()) {
@@ -116,7 +116,7 @@ func checkQuartet(t testing.TB, screens []*rig) {
 	}
 }
 
-// tour looks at every view at each of the given sizes.
+// tour checks every view at each of the given sizes.
 func tour(t testing.TB, sizes [][2]int, screens ...*rig) {
 	t.Helper()
 	for _, size := range sizes {
@@ -135,7 +135,7 @@ func tour(t testing.TB, sizes [][2]int, screens ...*rig) {
 			}
 		}
 		for _, s := range screens {
-			s.press("1F") // two key presses, because looking around stopped following
+			s.press("1F") // two key presses, because an earlier key stopped following
 			if !s.follow {
 				s.press("F")
 			}
@@ -154,7 +154,7 @@ func halfOf(sizes [][2]int, n int) (some [][2]int) {
 	return some
 }
 
-// TestFramesOfDemos looks at every pane and mode while the demos stream.
+// TestFramesOfDemos checks every pane and mode while the demos stream.
 func TestFramesOfDemos(t *testing.T) {
 	drawsAlone(t)
 	for n, name := range []string{"parallel", "cut", "index-zero", "malformed", "schema", "protocols", "aistudio", "history", "compare"} {

@@ -337,7 +337,7 @@ func (s *TimeStrip) drawMoment(p *screen.Pen, t *stream.Turn) {
 // that the response is still open.
 func (s *TimeStrip) sentenceOf(t *stream.Turn) []string {
 	if t == nil {
-		return []string{"Nothing of the response has arrived.", "Waiting on the provider."}
+		return []string{"No part of the response has arrived.", "Waiting on the provider."}
 	}
 	c := s.callOfMoment(t)
 	if c != nil {
@@ -377,7 +377,7 @@ func (s *TimeStrip) turnSentence(t *stream.Turn) []string {
 	case thinking > 0:
 		return []string{"The model thinks: " + screen.Bytes(thinking).String() + " of reasoning, and no call.", "Waiting on the provider."}
 	}
-	return []string{"The response has begun; nothing of the model has arrived.", "Waiting on the provider."}
+	return []string{"The response has begun; nothing from the model has arrived.", "Waiting on the provider."}
 }
 
 // callOfMoment returns the call that the last event of a turn is about, or else the newest call that may grow,
