@@ -2,8 +2,9 @@ package ui
 
 import "testing"
 
-// TestGot checks that a call shows the arguments that the tool received, when, its result, and the part of the result
-// that the model received. These facts are next to the rules by which code would run the call, and on the timeline.
+// TestGot checks that a call shows the arguments that the tool received, the time, the result, and the part of the
+// result that the model received. These facts are next to the rules by which code would run the call, and on the
+// timeline.
 func TestGot(t *testing.T) {
 	s := newScreen(t, 140, 50).feed(demo(t, "executed")...).end().press("g3")
 	s.shows("WHAT THE TOOL RECEIVED", "server web got it as scrape_webpage (matched by the call's id)", "3.4 s before", "the first 4 B of the model's arguments, as a JSON string", "returned an error in 608 ms, 257 B",
@@ -28,7 +29,7 @@ func TestGotSoFar(t *testing.T) {
 	s.shows("Findings 0", "none yet", "the first 4 B of the model's arguments", "no answer yet").hides("nothing unusual", "no response was seen")
 }
 
-// TestNobodySeen checks that no client is named as one that runs calls too early if none is known.
+// TestNobodySeen checks that no client is said to run calls too early if no such client is known.
 func TestNobodySeen(t *testing.T) {
 	newScreen(t, 140, 44).feed(demo(t, "early")...).end().press("!").shows("clients ").hides("by the client", "your client")
 }

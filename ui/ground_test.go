@@ -10,9 +10,8 @@ import (
 	"toolscope/themes"
 )
 
-// TestGround checks that the background is painted if the terminal's background has another lightness than
-// the theme, or if that is unknown and the user named the theme. Then every cell is painted, and otherwise
-// none.
+// TestGround checks that every cell is painted if the terminal's background has another lightness than the theme, or
+// if that lightness is unknown and the user named the theme. Otherwise, no cell is painted.
 func TestGround(t *testing.T) {
 	for _, c := range []struct {
 		known, dark, asked, theme bool

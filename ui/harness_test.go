@@ -64,7 +64,7 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 // mode returns the mode that has the keyboard.
 func (s *rig) mode() any { return s.modeStack.activeMode().Mode }
 
-// thin returns the distance between the samples that a test looks at. It is 1 with TOOLSCOPE_LONG.
+// thin returns the distance between the samples that a test checks. It is 1 with TOOLSCOPE_LONG.
 func thin() int {
 	if os.Getenv("TOOLSCOPE_LONG") != "" && !raceEnabled && !testing.Short() {
 		return 1
@@ -72,8 +72,8 @@ func thin() int {
 	return 7
 }
 
-// drawsAlone skips a test under the race detector. It is for tests with only one goroutine that would take
-// minutes: the race detector finds nothing in them.
+// drawsAlone skips a slow test under the race detector. It is for tests with only one goroutine, in which the race
+// detector can find nothing.
 func drawsAlone(t *testing.T) {
 	t.Helper()
 	if raceEnabled {
@@ -109,7 +109,7 @@ func (s *rig) resize(w, h int) *rig {
 	return s
 }
 
-// feed adds records, in one batch unless they are too many.
+// feed adds records, in one batch unless there are too many.
 func (s *rig) feed(records ...stream.Record) *rig {
 	for _, r := range records {
 		s.inbox.Put(r)
@@ -128,7 +128,7 @@ func (s *rig) end() *rig {
 	return s
 }
 
-// specialKeys are the keys that press names in angle brackets.
+// specialKeys maps names in angle brackets to keys.
 var specialKeys = map[string]tea.KeyType{
 	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "s-tab": tea.KeyShiftTab, "bs": tea.KeyBackspace,
 	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
@@ -195,7 +195,7 @@ func (s *rig) rows() []string {
 	return rows
 }
 
-// shows fails the test unless each text is on the frame.
+// shows fails the test unless each text is in the frame.
 func (s *rig) shows(texts ...string) *rig {
 	s.t.Helper()
 	frame := s.text()
@@ -207,7 +207,7 @@ func (s *rig) shows(texts ...string) *rig {
 	return s
 }
 
-// hides fails the test if one of the texts is on the frame.
+// hides fails the test if one of the texts is in the frame.
 func (s *rig) hides(texts ...string) *rig {
 	s.t.Helper()
 	frame := s.text()

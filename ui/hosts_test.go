@@ -35,8 +35,8 @@ func machines(t testing.TB) (all []stream.Record) {
 	return all
 }
 
-// TestStays checks that the state of the source stays on the screen when other notes have no room, and that
-// the end of the selection's path stays too.
+// TestStays checks that the state of the source and the end of the selection's path stay on the screen when other
+// notes have no room.
 func TestStays(t *testing.T) {
 	words := []StatusNote{{Text: "something that is not as important"}, {Text: "97 hosts · 99.8k/s · lag 0.1 s · lost 0 B", Stays: true}}
 	s := newScreen(t, 80, 24, func(o *Options) {
@@ -94,8 +94,7 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// TestMachinesAlarm checks that the keys for errors lead to rows that are folded, and that a search finds
-// text in them.
+// TestMachinesAlarm checks that the keys for errors lead to folded rows, and that a search finds text in these rows.
 func TestMachinesAlarm(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(machines(t)...)
 	s.press("1g").hides("▾")
@@ -127,8 +126,8 @@ func TestOneMachine(t *testing.T) {
 	newScreen(t, 80, 24, ascii).feed(one...).press("1g").shows(">v web-1")
 }
 
-// TestMachinesWithoutTurns checks that if there are machines without turns, every key that moves works and
-// none hangs.
+// TestMachinesWithoutTurns checks that every key that moves the cursor works, and none hangs, if some machines have
+// no turns.
 func TestMachinesWithoutTurns(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-1"}, {Name: "web-2"}, {Name: "web-3"}}
 	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })
@@ -139,9 +138,8 @@ func TestMachinesWithoutTurns(t *testing.T) {
 	checkFrame(t, s)
 }
 
-// TestMachineStays checks that the cursor reaches the row of every machine, with or without turns, and can
-// move past it. The cursor stays there when H shows background requests, and when the screen goes back in
-// time.
+// TestMachineStays checks that the cursor reaches the row of every machine, with or without turns, and can move past
+// it. The cursor stays in that row when H shows background requests, and when the screen goes back in time.
 func TestMachineStays(t *testing.T) {
 	states := []panes.MachineState{{Name: "web-2"}, {Name: "web-4"}, {Name: "web-5"}}
 	s := newScreen(t, 140, 40, func(o *Options) { o.Machines = func() []panes.MachineState { return states } })

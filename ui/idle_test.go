@@ -37,9 +37,9 @@ func (t *terminal) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestIdleScreen checks that without data, an hour of the real program has no message and no frame, and
-// writes no byte: on an empty screen, after streams ended, and in modes. While a stream is open, the screen
-// counts its idle time each second, with at most 200 bytes. Nothing grows.
+// TestIdleScreen checks that the real program handles no message, draws no frame and writes no byte in an hour
+// without data. It does so on an empty screen, after streams have ended, and in modes. While a stream is open, the
+// screen updates its idle time each second, with at most 200 bytes. Memory doesn't grow.
 func TestIdleScreen(t *testing.T) {
 	for _, c := range []struct {
 		what string

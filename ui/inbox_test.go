@@ -42,8 +42,8 @@ func numbered(n int) stream.Record {
 	return stream.Record{Data: fmt.Appendf(nil, "data: {\"n\":%d}\n\n", n)}
 }
 
-// TestInboxBatches checks that the first record is read at once, and later records once per frame, all in
-// order. Writers never wait.
+// TestInboxBatches checks that the first record is read at once, that later records are read once per frame, and that
+// all are in order. Writers never wait.
 func TestInboxBatches(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inbox := newBox()

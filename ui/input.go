@@ -18,13 +18,13 @@ type Inbox interface {
 	// never blocks. The batch is valid until the next Take.
 	Take(bytes int) (batch []stream.Record, more bool)
 	Waiting() int                 // number of waiting records
-	Done() (over bool, why error) // over means that no records wait and no more will arrive
-	Wakeups() <-chan struct{}     // signals that there may be records, or only a frame to draw
+	Done() (over bool, why error) // over means that no records are waiting and no more will arrive
+	Wakeups() <-chan struct{}     // signals that there may be records, or that a frame must be drawn
 	Wake()
 }
 
-// A batch is read in parts between keys and frames, while there is time. Both limits are needed: a large file
-// always has more records, and a busy computer reads more slowly.
+// Limits for reading a batch in parts between keys and frames. A large file always has more records, and a busy
+// computer reads more slowly, so both limits are needed.
 const (
 	batchBytes = 1 << 20
 	batchTime  = 4 * time.Millisecond
@@ -132,7 +132,7 @@ func (m *Model) countMissed() {
 // openStreams lists the exchanges that have not ended, so that ended exchanges aren't searched again.
 type openStreams struct {
 	open  []*providers.Exchange
-	known *providers.Exchange // the last exchange that update saw
+	known *providers.Exchange // the last exchange that update checked
 }
 
 // update adds new exchanges and removes ended ones.
@@ -201,7 +201,7 @@ type meter struct {
 	count    int
 	last     int // bytes in the previous second
 	watching bool
-	waits    bool // streams are open, and the list shows how long they are idle
+	waits    bool // streams are open, and the list shows their idle times
 }
 
 // rateTick is a timer message. It makes the rate fall to zero when no more bytes arrive.

@@ -74,7 +74,7 @@ func (j *Journal) lines() (all []journalLine, gone int) {
 	return slices.Clone(j.all[n:]), j.dropped + n
 }
 
-// journalSeen records which of the source's data is in the journal already.
+// journalSeen records which data of the source is already in the journal.
 type journalSeen struct {
 	words                        []string // the latest status notes
 	findings, exchanges, dropped int      // noted so far
@@ -85,7 +85,7 @@ func (m *Model) addJournalLine(role screen.Role, text display.Text) {
 	m.journal.add(journalLine{m.opt.Now(), role, text.String()})
 }
 
-// noteNews adds lines about data that has arrived from the source since the last call.
+// noteNews adds lines about data that has arrived since the last call.
 func (m *Model) noteNews() {
 	h := &m.journalSeen
 	found := m.in.Session().Findings

@@ -26,7 +26,7 @@ func bigAnswer(n, size int) []byte {
 	return fmt.Appendf(nil, `{"id":"r%d","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant","tool_calls":[{"id":"call_%d","type":"function","function":{"name":"f","arguments":"{\"n\":\"%s%d\"}"}}]}}]}`, n, n, text, n)
 }
 
-// TestKeep checks that if the content exceeds --memory, only a row remains of the oldest turns, and that a notice
+// TestKeep checks that if the content exceeds --memory, only a row of each of the oldest turns is kept, and a notice
 // says so. Turns that can be reloaded are reloaded when the user looks at them.
 func TestKeep(t *testing.T) {
 	drawsAlone(t)

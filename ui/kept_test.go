@@ -32,7 +32,7 @@ func TestLayoutIsKept(t *testing.T) {
 	}
 }
 
-// TestLayoutIsTheUsers checks that tabs that links open, and changes by the demo, are not saved.
+// TestLayoutIsTheUsers checks that tabs opened by links, and changes made by the demo, are not saved.
 func TestLayoutIsTheUsers(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "malformed")...)
 	if s.press("!"); s.Layout() != (Layout{}) {

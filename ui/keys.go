@@ -32,7 +32,7 @@ var keyGroups = []struct{ title, actions string }{
 	{"Panes", "next back pane tab size turn-panes"},
 }
 
-// groupBindings groups bindings for the help: first those in the key table, in its order, then all others.
+// groupBindings groups bindings for the help: first those in the key table, in the table's order, then all others.
 // The result elsewhere has the keys in the table that are not bound here.
 func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {
 	listed := map[string]bool{}
@@ -149,7 +149,7 @@ func (u UserKeys) Set(action string, keys []string) error {
 	return nil
 }
 
-// Clash returns two actions with the same key, and a text about them. The text is "" if no actions clash.
+// Clash returns two actions with the same key, and a message about them. The message is "" if no actions clash.
 func (u UserKeys) Clash() (text string, actions [2]string) {
 	whose := map[string]string{}
 	for _, a := range Actions() {

@@ -53,8 +53,8 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// TestHelpDoes checks that the help runs the chosen key, both for this place and for others, and that it
-// finds keys.
+// TestHelpDoes checks that the help runs the chosen key of this place or of another place, and that a search in the
+// help finds keys.
 func TestHelpDoes(t *testing.T) {
 	s := agent(t, 80, 24).press("k?/zoom<enter>")
 	if !s.zoom {
@@ -120,7 +120,7 @@ func TestPaneKeys(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	var own []string
 	for _, p := range s.table {
-		if p.key != "" { // the timeline has none: its key pauses the screen
+		if p.key != "" { // the timeline is not in the table: its key pauses the screen
 			own = append(own, p.key)
 		}
 	}
@@ -129,10 +129,10 @@ func TestPaneKeys(t *testing.T) {
 	}
 }
 
-// TestUnknownKey checks that a key without an action shows a notice for a while, with the place where the key
-// works. A question keeps its answers in view.
+// TestUnknownKey checks that a key without an action shows a notice for a while, with the place where the key works.
+// The possible answers to a question stay in view.
 func TestUnknownKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // the notice disappears after a while; the test does not wait for it
+	synctest.Test(t, func(t *testing.T) { // the notice would disappear after a while, but the test does not wait
 		s := agent(t, 80, 24).press("K").shows("K does nothing here · ? keys · : commands")
 		s.press("j").hides("does nothing").press("K")
 		s.send(s.cmd())

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// session returns the requests of an agent like Claude Code, with a sub-agent and one background request of
-// each kind, a second apart.
+// session returns the requests of an agent like Claude Code, at intervals of a second. They include a sub-agent's
+// requests and one background request of each kind.
 func session(testing.TB) (records []stream.Record) {
 	number := 0
 	put := func(r stream.Record) {

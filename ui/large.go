@@ -82,8 +82,8 @@ func (fd *frameDrawer) drawMargin(p *screen.Pen, y int) bool {
 	return false
 }
 
-// drawWorst draws the worst fact about the selection that the first row doesn't show: how code would have run
-// the call, or a finding.
+// drawWorst draws the worst fact about the selection that the first row doesn't show: how a client would have run the
+// call, or a finding.
 func (fd *frameDrawer) drawWorst(p *screen.Pen) {
 	t, c := fd.m.selectedTurn(), fd.m.selectedCall()
 	if t == nil {
@@ -109,8 +109,8 @@ func (fd *frameDrawer) drawWorst(p *screen.Pen) {
 	p.Text(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
 }
 
-// runRuleText returns a text, of at most the given width, with the rule by which code would have run an
-// incomplete call, and the arguments. It is empty if no rule would have run it.
+// runRuleText returns a string of at most the given width with the rule by which code would have run an incomplete
+// call, and with the arguments. It is empty if no rule would have run the call.
 func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	if c == nil || c.Status() != stream.CutShort && c.Status() != stream.Malformed {
 		return display.Text{}

@@ -36,8 +36,8 @@ func TestLargeElsewhere(t *testing.T) {
 	s.press("+").shows(`"Lima"`)
 }
 
-// TestLargePage checks that a key of the document opens it and that esc shows the verdict again. A screen
-// that is too small for block letters has the same words.
+// TestLargePage checks that a document key opens the document, and that esc shows the verdict again. A screen that is
+// too small for block letters shows the same words.
 func TestLargePage(t *testing.T) {
 	s := newScreen(t, 80, 24, large).feed(demo(t, "malformed")...).end().shows("▄████▄", "caused by the model", "bytes unusable").hides("malformed")
 	s.press("j").shows("✗ malformed", `"command"`).press("<esc>").hides(`"command"`).shows("▄████▄")

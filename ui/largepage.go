@@ -37,8 +37,8 @@ type barPart struct {
 	cells int
 }
 
-// isLargePageShown reports whether block letters are drawn instead of the panes. This is so in the large
-// layout if a call is selected, until the user opens its document, a tab or the list.
+// isLargePageShown reports whether block letters are drawn instead of the panes. They are drawn in the large layout
+// if a call is selected, until the user opens the call's document, a tab or the list.
 func (m *Model) isLargePageShown() bool {
 	return m.large && !m.zoom && m.focus == m.doc && len(m.modeStack.all) == 0 && m.selectedCall() != nil &&
 		!m.tour.isTourOpening() && !m.setup.isWaitingForClients() && m.search.query == ""
@@ -188,7 +188,7 @@ const (
 	missingPart = 7
 )
 
-// explainingFinding returns the call's worst finding that explains a state, or else its turn's.
+// explainingFinding returns the worst finding of the call that explains a state, or else that of its turn.
 func explainingFinding(c *stream.Call, t *stream.Turn) (worst *stream.Finding) {
 	for _, list := range [][]stream.Finding{c.Findings, t.Findings} {
 		for i := range list {

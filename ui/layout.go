@@ -15,7 +15,7 @@ type paneLayout struct {
 	last  [panes.Places]panes.Pane // the last focused pane in each area
 	below panes.Pane               // the open tab under the document, or nil
 	tabs  TabState
-	picks bool // the user picked the open tab, so the selection no longer picks one
+	picks bool // the user chose the open tab, so a new selection no longer changes it
 	order SplitDirection
 	from  *backTarget // the target of esc, or nil
 	zoom  bool        // only the focused pane is shown
@@ -23,8 +23,8 @@ type paneLayout struct {
 	large bool // the large layout: always one pane, with margins
 }
 
-// backTarget is the pane and selection that the user left, and the selection that the user went to. esc goes
-// back while that is still selected.
+// backTarget has the pane and the selection that the user left, and the selection to which the user went. esc goes
+// back while that new selection is unchanged.
 type backTarget struct {
 	pane       panes.Pane
 	chosen, to stream.Ref
@@ -110,7 +110,7 @@ type paneSlot struct {
 	tabs   []placedPane
 }
 
-// Widths in cells that decide the columns, and minimum heights, in rows of the body, for additional content.
+// Minimum widths in cells that decide the columns, and minimum heights, in rows of the body, for additional content.
 const (
 	twoColumns     = 100
 	minBesideWidth = 60 // replaces twoColumns if the user asked for panes side by side
@@ -319,9 +319,9 @@ func (pl *paneLayout) borderAt(x, y int) (drag func(x, y int)) {
 	return nil
 }
 
-// borderIn is like borderAt, but for borders within a column. Such a border is the first row of a lower pane.
-// The document's first row is a border only if all panes are stacked. The result is nil if there is no border
-// in row y.
+// borderIn is like borderAt, but for borders within a column. Such a border is the first row of a lower pane. The
+// document's first row is a border only if all panes are stacked. borderIn returns nil if there is no border in row
+// y.
 func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y int)) func(x, y int)) func(x, y int) {
 	h := pl.m.bodyHeight()
 	if pl.isBoxed(pl.m.w, h) {

@@ -8,8 +8,8 @@ import (
 	"toolscope/ui/panes"
 )
 
-// TestLeadsBack checks that after going to a finding or to its bytes, esc goes back to the previous place,
-// and first closes whatever was opened there.
+// TestLeadsBack checks that after the user has gone to a finding or to its bytes, esc goes back to the previous
+// place. If something was opened in the meantime, esc closes that first.
 func TestLeadsBack(t *testing.T) {
 	for _, from := range []string{"g", "g2", "g4"} {
 		s := newScreen(t, 140, 40).feed(failures(t)...).end().press(from)
@@ -42,7 +42,7 @@ func TestLeadsBack(t *testing.T) {
 	}
 }
 
-// TestWordsOnce checks that a paused screen shows only one word for its state.
+// TestWordsOnce checks that a paused screen shows only one word for the paused state.
 func TestWordsOnce(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "parallel")[:60]...).press(" ")
@@ -64,7 +64,8 @@ func TestBadIsCounted(t *testing.T) {
 	}
 }
 
-// TestWireSpans checks that if a token arrived in more frames than are visible, the first and the last are named.
+// TestWireSpans checks that if a token arrived in more frames than are visible, the first and the last of these
+// frames are named.
 func TestWireSpans(t *testing.T) {
 	a := new(anthropic).open("msg_1")
 	a.call("toolu_1", "write", chop(`{"content":"`+strings.Repeat("word ", 400)+`"}`, 3)...).seal()

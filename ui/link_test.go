@@ -34,7 +34,7 @@ func TestTokenToFrames(t *testing.T) {
 	}
 }
 
-// litFrames returns the numbers of the wire rows that are marked for the selection in another pane.
+// litFrames returns the numbers of the rows of the wire pane that are marked for the selection in another pane.
 func (s *rig) litFrames() (frames []string) {
 	for row := s.wire.Top; row < min(s.wire.Top+s.wire.Height, len(s.wire.Events)); row++ {
 		if number := fmt.Sprintf("#%d", s.view.EventPrefix(int(s.wire.Events[row]), 0).Frame+1); s.wire.IsLit(row) {
@@ -103,7 +103,7 @@ func TestReusedSlot(t *testing.T) {
 	}
 }
 
-// TestWireOfTurn checks that the wire of a turn has a row for every event, except events that toolscope
+// TestWireOfTurn checks that the wire pane of a turn has a row for every event, except for events that toolscope
 // itself made.
 func TestWireOfTurn(t *testing.T) {
 	s := newScreen(t, 140, 200).feed(demo(t, "index-zero")...).press("gh4").shows("turn open", "call open", "seal", "turn close").hides("finding  ")
@@ -132,8 +132,8 @@ func TestFindingLeads(t *testing.T) {
 	s.feed(demo(t, "index-zero")...).press("3g<enter>").shows("the file was replaced", "about the source")
 }
 
-// TestNextError checks that ! and N go to bad calls in the order of the list. At the last one they show a
-// notice, and start over.
+// TestNextError checks that ! and N go to bad calls in the order of the list. After the last one they show a notice,
+// and start over.
 func TestNextError(t *testing.T) {
 	s := agent(t, 80, 24).press("!").shows("no errors")
 	if s.where() != "list: run_tests, follows" {
@@ -159,7 +159,7 @@ func TestNextError(t *testing.T) {
 	s.press("/tool<enter>N").shows("of 4") // during a search, N finds the previous match
 }
 
-// TestPath checks the path at the cursor.
+// TestPath checks the displayed path of the value at the cursor.
 func TestPath(t *testing.T) {
 	args := `{"a":{"b":[true,{"c":"x"},[]]},"key \"with\" \u00e9":1,"last`
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", args)

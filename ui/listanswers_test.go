@@ -29,8 +29,7 @@ func staticScreen(t testing.TB, w, h, n int) *rig {
 	return newScreen(t, w, h, func(o *Options) { o.Static = true }).feed(records...).end()
 }
 
-// TestListAnswers checks that after the given keys, the list answers a question on one 80x24 screen, in rows
-// 1 to 16.
+// TestListAnswers checks that after the given keys, rows 1 to 16 of an 80x24 screen show the answer to a question.
 func TestListAnswers(t *testing.T) {
 	agents := newScreen(t, 80, 24).feed(session(t)...).end()
 	slow := newScreen(t, 80, 24)
@@ -64,7 +63,7 @@ func TestListAnswers(t *testing.T) {
 	}
 }
 
-// TestIdleTime checks that a live list shows how long open streams have been idle, in whole seconds from one
+// TestIdleTime checks that a live list shows how long open streams have been idle, in whole seconds and only from one
 // second on. The idle time moves no column.
 func TestIdleTime(t *testing.T) {
 	s, a := liveScreen(t)
@@ -96,8 +95,8 @@ func TestIdleTime(t *testing.T) {
 	newScreen(t, 80, 24, func(o *Options) { o.Playback = &player{speed: 1} }).feed(mixed(0, 3)...).hides("IDLE")
 }
 
-// TestMissedTurns checks that turns that arrive while the panes don't follow are counted in the first row.
-// Turns that the filter hides don't count, and a file has no such count.
+// TestMissedTurns checks that the first row counts the turns that arrive while the panes don't follow. Turns that the
+// filter hides don't count, and a file has no such count.
 func TestMissedTurns(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4)...).hides("new")
 	s.press("g").hides("new").feed(mixed(4, 3)...).shows("LIVE  ↓ 3 new G").feed(mixed(7, 1)...).shows("↓ 4 new G")
@@ -109,7 +108,7 @@ func TestMissedTurns(t *testing.T) {
 	static.hides("new")
 }
 
-// TestNamesStay checks that a long file name is cut in the middle and keeps its end. A different verdict
+// TestNamesStay checks that a long file name is shortened in the middle and keeps its end. A different verdict
 // neither moves nor removes a column.
 func TestNamesStay(t *testing.T) {
 	for _, w := range []int{60, 80, 140, 250} {

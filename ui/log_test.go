@@ -45,7 +45,7 @@ func TestLogIsShort(t *testing.T) {
 	s.press("g").shows("note 4007")
 }
 
-// TestLogTellsWords checks that a problem of the source is logged once, and again when it returns.
+// TestLogTellsWords checks that a problem of the source is logged once, and logged again if it comes back.
 func TestLogTellsWords(t *testing.T) {
 	words := []StatusNote{{Text: "connection lost", Alarm: true}, {Text: "rec a.tsc"}}
 	s := newScreen(t, 80, 24, func(o *Options) { o.Status = func() []StatusNote { return words } }).feed(demo(t, "malformed")[:9]...)
@@ -63,9 +63,9 @@ func TestLogTellsWords(t *testing.T) {
 	}
 }
 
-// TestBookmarks checks that the user can go back to a named place, also in the past. If the place doesn't
-// exist at a moment, a notice says so. esc goes back. The same name moves the bookmark; the same name at the
-// same place removes it.
+// TestBookmarks checks that the user can go to a bookmarked place, also in the past, and that esc goes back. If the
+// place doesn't exist at a moment, a notice says so. Using the same name elsewhere moves the bookmark; using it at
+// the same place removes the bookmark.
 func TestBookmarks(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "parallel")...).end()
 	s.press("'").shows("no bookmarks")

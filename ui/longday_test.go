@@ -30,8 +30,8 @@ func day(t testing.TB, n int) *rig {
 	return s
 }
 
-// TestLongDay checks that batches, frames and keys that move use no turn or exchange from the first half of a
-// day. These turns and exchanges are removed, so that using one would panic.
+// TestLongDay checks that batches, frames and keys that move use no turn or exchange from the first half of a day.
+// The test removes these turns and exchanges, so that using one would panic.
 func TestLongDay(t *testing.T) {
 	const n = 3_000
 	s := day(t, n)
@@ -59,7 +59,7 @@ func TestLongDay(t *testing.T) {
 	}
 }
 
-// TestFramesOfDropped looks at every view after the turns have been evicted or dropped without an event.
+// TestFramesOfDropped checks every view after the turns have been evicted or dropped without an event.
 func TestFramesOfDropped(t *testing.T) {
 	for what, letGo := range map[string]func(*stream.Timeline, int32){
 		"cold": (*stream.Timeline).Evict, "dropped": (*stream.Timeline).Drop, "some gone": func(line *stream.Timeline, turn int32) {
@@ -127,7 +127,7 @@ func allocated() int64 {
 	return int64(s.TotalAlloc)
 }
 
-// BenchmarkDay measures one more exchange late in a day, and keys at that time.
+// BenchmarkDay measures how long one more exchange and a key take late in a day.
 func BenchmarkDay(b *testing.B) {
 	for _, n := range []int{500, 5_000, 100_000} {
 		s := day(b, n)

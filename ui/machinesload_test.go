@@ -100,7 +100,7 @@ func (f *fleet) states() (all []panes.MachineState) {
 // perFrame is the number of records per frame at 100,000 records per second.
 const perFrame = 100_000 / 60
 
-// fleetScreen returns a screen that shows a fleet. The keys are pressed after all machines have begun.
+// fleetScreen returns a screen that shows a fleet. The keys are pressed after all machines have started to send.
 func fleetScreen(t testing.TB, f *fleet, w, h int, keys string) *rig {
 	s := newScreen(t, w, h, func(o *Options) { o.Machines, o.Now = f.states, time.Now })
 	s.feed(f.records(20 * len(f.of))...)

@@ -176,8 +176,8 @@ type mouseTarget struct {
 	width, x, y int
 }
 
-// slotAt returns the slot that is drawn at a place in the body, and the place within that slot. The result ok
-// is false if no slot is drawn there.
+// slotAt returns the slot that is drawn at a place in the body, and the position within that slot. The result ok is
+// false if no slot is drawn there.
 func (mo *mouse) slotAt(x, y int) (of mouseTarget, ok bool) {
 	above, _ := mo.m.frame.marginRows()
 	y -= above
@@ -241,7 +241,7 @@ func (mo *mouse) clickPane(x, y int) {
 // holdBar goes to the moment at a place on the timeline, and follows the mouse while its button is pressed.
 // On the name of a call, it selects that call.
 func (mo *mouse) holdBar(x, y int) {
-	if mo.m.tour.isTourShown() { // the caption is there
+	if mo.m.tour.isTourShown() { // this row has the caption instead
 		return
 	}
 	if call, ok := mo.m.moment.strip.CallAt(x, y, mo.m.w); ok {

@@ -46,7 +46,8 @@ func (s *rig) clickOn(text string) *rig {
 	return s.clickAt(s.find(text))
 }
 
-// TestMouseIsOff checks that until M is pressed, mouse events have no effect and the terminal is not asked for them.
+// TestMouseIsOff checks that until M is pressed, mouse events have no effect and the terminal is not asked to report
+// them.
 func TestMouseIsOff(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(session(t)...).end()
 	before := s.text()
@@ -212,8 +213,8 @@ func (s *rig) checkFrame() {
 	}
 }
 
-// TestDragTime checks that the mouse on the timeline selects the moment. The ends are the first and the last
-// moment, and no cell is earlier than the cell before it.
+// TestDragTime checks that dragging the mouse along the timeline selects the moment. The ends are the first and the
+// last moment, and no cell stands for an earlier moment than the cell before it.
 func TestDragTime(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "parallel")...).end().press("Mgj ")
 	y := s.h - 1 - s.moment.stripRows() + 1

@@ -19,7 +19,7 @@ func TestPaletteHasAll(t *testing.T) {
 		keys := append(here, s.globalKeys()...)
 		s.press(":")
 		for i, b := range keys {
-			taken := i >= len(here) && screen.FindBinding(here, b.Keys[0]) != nil // with the action of the place for that key
+			taken := i >= len(here) && screen.FindBinding(here, b.Keys[0]) != nil // with the action that the key has in this place
 			if b.Do == nil || b.Does.Empty() || taken {
 				continue
 			}
@@ -45,7 +45,7 @@ func TestPaletteHasAll(t *testing.T) {
 	}
 }
 
-// offered returns the rows of the palette, each while it is selected.
+// offered returns the rows of the palette, each as it is drawn while it is selected.
 func (s *rig) offered() (rows []string) {
 	for {
 		at := ""
@@ -62,8 +62,8 @@ func (s *rig) offered() (rows []string) {
 	}
 }
 
-// TestPalette checks that some of the letters find an entry, that the palette runs the selected entry, and
-// that it leaves no trace.
+// TestPalette checks that a few letters of an entry find it, that the palette runs the selected entry, and that
+// nothing of the palette stays on the screen.
 func TestPalette(t *testing.T) {
 	s := agent(t, 80, 24)
 	before := s.View()
@@ -167,7 +167,7 @@ func TestPaletteMeans(t *testing.T) {
 	s.press("<esc><esc>")
 }
 
-// offeredNow returns the palette row at the cursor, without the sign.
+// offeredNow returns the palette row at the cursor, without the cursor's sign.
 func (s *rig) offeredNow() string {
 	for _, row := range s.rows()[s.h/2:] {
 		if text, ok := strings.CutPrefix(row, "▌"); ok {
@@ -178,8 +178,8 @@ func (s *rig) offeredNow() string {
 	return ""
 }
 
-// TestPaletteHistory checks that up recalls earlier commands, and that of two equal matches, the one that was
-// run is first.
+// TestPaletteHistory checks that up recalls earlier commands. If two entries match equally well, the one that was run
+// before comes first.
 func TestPaletteHistory(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(demo(t, "protocols")...)
 	s.press(":log<enter>").press("<esc>:sort took<enter>").press("<esc>:<up>").shows(": sort took█").press("<up>").shows(": log█").press("<down>").shows(": sort took█").press("<down>").shows(": █")

@@ -38,7 +38,7 @@ func (ps *paneSet) newPanes() []placedPane {
 		{ps.runs, panes.Low, "5"},
 		{ps.request, panes.Side, "6"},
 		{ps.result, panes.Low, "7"},
-		{ps.time, panes.Low, ""}, // its key pauses the screen
+		{ps.time, panes.Low, ""}, // not among the tabs: its key pauses the screen
 	}
 }
 
@@ -54,7 +54,7 @@ func (h paneHost) Do(work func() func()) {
 	h.m.modeStack.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
 }
 
-// finishWork runs the function that a pane's background work returned, and refreshes the panes. It may be
+// finishWork runs the function that a pane's background work returned, and refreshes the panes. The function may be
 // nil.
 func (h paneHost) finishWork(then func()) {
 	if then != nil {
@@ -157,8 +157,8 @@ func (ps *paneSet) goToSentBack(r *stream.SentBackCall) {
 	ps.goToTurn(ps.m.view.TurnAfter(r), r.Exchange)
 }
 
-// goToTurn selects the turn whose request sent a call back. If t is nil, it only shows a notice about that
-// exchange's request.
+// goToTurn selects the turn whose request sent a call back. If t is nil, it only shows a notice about the request of
+// that exchange.
 func (ps *paneSet) goToTurn(t *stream.Turn, exchange int) {
 	if t == nil {
 		ps.m.showNotice(ps.m.draw.Clean(panes.RequestName(ps.m.view, exchange)))

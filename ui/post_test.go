@@ -71,7 +71,7 @@ func (s *rig) lastSent() sent {
 const askedBody = `{"model":"claude-sonnet-4-5","max_tokens":100,"temperature":0.5,"stream":true,"messages":[{"role":"user","content":"Fix it."}],` +
 	`"tools":[{"name":"write_file","description":"W","input_schema":{"type":"object","properties":{"path":{"type":"string"}}}}]}`
 
-// withRequest adds a request before a response.
+// withRequest adds a request before the records of a response.
 func withRequest(body string, records []stream.Record) []stream.Record {
 	request := stream.Record{
 		Exchange: records[0].Exchange, Request: true, Data: []byte(body),
@@ -163,8 +163,8 @@ func TestResendRefused(t *testing.T) {
 	newScreen(t, 80, 24).press("R").shows("no request to resend").press("=").shows("no similar turn").press("m").shows("no turn to mark")
 }
 
-// TestResendKeepsTheSource checks that the numbers of sent exchanges never equal those of the source. The end
-// of the source cuts its own exchanges, but not those that toolscope sent.
+// TestResendKeepsTheSource checks that the numbers of sent exchanges never equal those of the source. The end of the
+// source cuts off its own exchanges, but not those that toolscope sent.
 func TestResendKeepsTheSource(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR<enter>").arrive()
 	open := (&anthropic{exchange: -1}).open("msg_2").call("toolu_9", "later", `{"a`)
@@ -191,8 +191,8 @@ func TestResendRedacted(t *testing.T) {
 	newScreen(t, 100, 30).feed(twoCalls(1)...).press("gR").hides("secrets were redacted")
 }
 
-// TestResendIsAwaited checks that the response is selected when it arrives, unless the user has gone
-// elsewhere. While the screen is paused, it is selected afterwards.
+// TestResendIsAwaited checks that the response is selected when it arrives, unless the user has gone elsewhere. If
+// the screen is paused, the response is selected when the pause ends.
 func TestResendIsAwaited(t *testing.T) {
 	answer := func() []stream.Record { return (&anthropic{exchange: -1}).open("msg_2").text("Hi").records }
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end().press("gR<enter>").press("j").arrive(answer()...)
@@ -225,8 +225,8 @@ func TestResendBig(t *testing.T) {
 	}
 }
 
-// TestResendAIStudio checks that a request from AI Studio can be sent to other hosts, but never to AI Studio,
-// and that the same is true for the results of its calls.
+// TestResendAIStudio checks that a request from AI Studio can be sent to other hosts, but never to AI Studio. The
+// same is true for the results of its calls.
 func TestResendAIStudio(t *testing.T) {
 	const question = `["models/gemini-2.5-pro",[[[[null,"Weather in Oslo?"]],"user"]]]`
 	records := demo(t, "aistudio")

@@ -5,14 +5,14 @@ import (
 	"testing"
 )
 
-// answersWithin is the number of rows that contain the answer if no key is needed.
+// answersWithin is the number of rows at the top that must contain the answer if no key is needed.
 const answersWithin = 17
 
 // static makes the source one that doesn't grow. Such a source opens at the worst call.
 func static(o *Options) { o.Static = true }
 
-// TestQuestions checks that at 80 x 24, each question is answered on one screen, after at most one key from a
-// fresh start. Without a key, the answer is in the upper rows.
+// TestQuestions checks that at 80 x 24, each question is answered on one screen, after at most one key from a fresh
+// start. If no key is needed, the answer is in the upper rows.
 func TestQuestions(t *testing.T) {
 	sample := func(name string) func(*rig) { return feeding(demoRecords(name)) }
 	for _, q := range []struct {

@@ -55,8 +55,8 @@ func TestOpenDecodes(t *testing.T) {
 	s.finish().shows("▌   1 one", `    2 two    "three"\é😀␍`, `    3 ␛[31mred⟨U+202E⟩\ud800 end`)
 }
 
-// TestOpenGrows checks that an open string grows, and stays at its end if that was in view. Its call stays
-// selected, and complete lines get colours.
+// TestOpenGrows checks that an open string grows, and that the view stays at the string's end if the end was in view.
+// The call stays selected, and complete lines get colours.
 func TestOpenGrows(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write", `{"path":"a.go","content":"package a\n\nfunc f`, `oo() {\ud83d`)
 	s := newScreen(t, 80, 24).feed(a.records...).press("2<enter>")

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestRecents checks that captures are listed together with the demo if there is nothing else to show, and
-// that one can be opened.
+// TestRecents checks that captures are listed together with the demo if there is nothing else to show, and that a
+// capture can be opened.
 func TestRecents(t *testing.T) {
 	var opened []string
 	list := func(o *Options) {

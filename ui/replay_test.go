@@ -21,8 +21,8 @@ func brokenCall(change ...string) *anthropic {
 	return new(anthropic).open("msg_1").text("Let me see.").call("toolu_1", name, chop(broken, 7)...).seal()
 }
 
-// TestReplayKeys checks that the mode has the keyboard, even if keys are typed fast or the help was over it,
-// and that it opens with the last selection.
+// TestReplayKeys checks that the mode receives all keys, even if they are typed fast or the help was over the mode.
+// It also checks that the mode opens with the last selection.
 func TestReplayKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"pl", "wrap  behaviour 2 of 9"}, {"p?<esc>l", "wrap  behaviour 2 of 9"}, {"p<esc>p", "preserve  behaviour 1 of 9"}, {"pl<esc>p", "wrap  behaviour 2 of 9"}, {"ppjp", "wrap  behaviour 2 of 9"},
@@ -80,7 +80,7 @@ func TestReplayConversation(t *testing.T) {
 	s.press("<esc>s").shows("Sent back?  write_file")
 }
 
-// TestReplayDraws checks that the sent and the written texts are shown with their differences marked.
+// TestReplayDraws checks that the sent text and the model's own text are shown with their differences marked.
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
 	s.shows("Sent back?  write_file  malformed · 41 B", "scope: this call, ids checked to turn 1", "preserve  behaviour 1 of 9", "∅  {} instead     accepts  by rule all 41 B", `"input": {}`, broken[:30])
@@ -208,7 +208,7 @@ func TestReplayFrameIsFlat(t *testing.T) {
 	}
 }
 
-// BenchmarkReplay measures a frame of the replay view, an update without changes, and an update that makes
+// BenchmarkReplay measures a frame of the replay view, an update without changes, and an update that computes
 // everything again.
 func BenchmarkReplay(b *testing.B) {
 	for _, size := range []int{1 << 10, 14 << 10, 1 << 20} {

@@ -16,8 +16,8 @@ func requests(body string) []stream.Record {
 	return append([]stream.Record{asks}, a.records...)
 }
 
-// TestRequestTab checks that a request is folded, except its last message and the call's tool. A search finds
-// folded text. If something is missing, the reason is shown.
+// TestRequestTab checks that a request is folded, except for its last message and the call's tool. A search finds
+// folded text. If a part of the request is missing, the reason is shown.
 func TestRequestTab(t *testing.T) {
 	body := `{"model":"claude-x","system":[{"type":"text","text":"be kind"}],"messages":[{"role":"user","content":"first"},{"role":"assistant","content":[{"type":"text","text":"second"}]},{"role":"user","content":[{"type":"text","text":"third"}]}],` +
 		`"tools":[{"name":"e","description":"does e","input_schema":{"type":"object"}},{"name":"f","description":"does f","input_schema":{"type":"object","required":["a"]}}]}`
@@ -69,8 +69,8 @@ func TestRequestBig(t *testing.T) {
 	}
 }
 
-// TestRequestNotes checks that hints about the settings are between the head and the body. Keys of the body still
-// reach its rows. A request without hints has no such row.
+// TestRequestNotes checks that hints about the settings are between the head and the body, and that keys for the body
+// still reach its rows. A request without hints has no row for them.
 func TestRequestNotes(t *testing.T) {
 	const hint = "max_tokens is 64000, the model's maximum"
 	for _, limit := range []string{"64000", "100"} {

@@ -41,7 +41,7 @@ func (ps *pinSet) turnsInUse(yield func(*stream.Turn) bool) {
 	}
 }
 
-// makeRoom evicts and drops turns beyond the limits, except turns that are in use or still arriving.
+// makeRoom evicts and drops turns beyond the limits, except turns that are in use or are still arriving.
 func (ps *pinSet) makeRoom() {
 	before := ps.m.pinned
 	*ps = pinSet{m: ps.m, exchanges: slices.Collect(maps.Keys(ps.m.outbox.flying))}

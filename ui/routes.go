@@ -31,8 +31,8 @@ type routesPage struct {
 	counted routesKey // the data that the rows were counted from
 }
 
-// routesKey changes when the rows must be counted again: after new events or, because a long run takes longer to count
-// than a frame to draw, four times a second.
+// routesKey changes when the rows must be counted again: after new events or, in a long run, four times a second.
+// Counting a long run takes longer than drawing a frame.
 type routesKey struct {
 	events int
 	tick   time.Duration

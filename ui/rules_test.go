@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestRules checks that a rule shows who uses it, with which arguments, and where these differ. A sentence
-// about it can be copied. The user can go to its moment, and esc goes back.
+// TestRules checks that a rule shows who uses it, the arguments with which a call would run, and where these differ
+// from the final ones. A sentence about the rule can be copied. The user can go to the rule's moment, and esc goes
+// back.
 func TestRules(t *testing.T) {
 	copied := ""
 	s := newScreen(t, 156, 56, func(o *Options) {
@@ -31,8 +32,8 @@ func TestRules(t *testing.T) {
 	s.press("<esc>").hides("the final arguments are").press("G").shows("longest silence")
 }
 
-// TestRuleThatRan checks that a rule that has run the call is shown with its arguments as soon as it runs the call, and
-// with the difference from the final arguments later. The arguments of a repairing parser are shown repaired.
+// TestRuleThatRan checks that a rule is shown with its arguments as soon as it runs the call, and later with the
+// difference from the final arguments. The arguments of a repairing parser are shown repaired.
 func TestRuleThatRan(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "/etc`)
 	s := newScreen(t, 156, 56).feed(a.records...)
@@ -78,8 +79,8 @@ func timesRow(name, at string) *regexp.Regexp {
 	return regexp.MustCompile("(?m)^.?  +" + name + ".* " + regexp.QuoteMeta(at) + " ")
 }
 
-// TestClocks checks that times that count from different moments say from which, and that the timeline counts
-// from the request.
+// TestClocks checks that times that count from different moments name that moment, and that the timeline counts from
+// the request.
 func TestClocks(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "compare")...)
 	s.end().press("=").shows("SINCE REQUEST", "┄┄┄┄┄─").press(" ,,").shows("Time  turn 3", "first byte +1.48 s")
@@ -88,7 +89,7 @@ func TestClocks(t *testing.T) {
 	s.end().press(" ,").shows("┄┬", "first byte +180 ms", "PAUSED +")
 }
 
-// TestStall checks that a long silence is shown with its length and place.
+// TestStall checks that a long silence is shown with its length and position.
 func TestStall(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "a`, `b`, `c`)
 	for i := range a.records {
