@@ -72,7 +72,8 @@ type finishReason struct {
 	code stream.Code
 }
 
-// finishReasons are the values of Candidate.FinishReason. A filter cuts off a response, as a limit does.
+// finishReasons maps the values of Candidate.FinishReason to their meanings. A filter cuts off a response in the same
+// way as a limit.
 var finishReasons = []finishReason{
 	{"FINISH_REASON_UNSPECIFIED", stream.FinishOther}, {"STOP", stream.FinishDone}, {"MAX_TOKENS", stream.FinishCut},
 	{"SAFETY", stream.FinishCut}, {"RECITATION", stream.FinishCut}, {"LANGUAGE", stream.FinishCut},
@@ -92,7 +93,7 @@ func reasonOf(n int64) (r finishReason, known bool) {
 	return finishReasons[n], true
 }
 
-// nameOf returns the name of the enum value n, or n in digits if the value is unknown.
+// nameOf returns the name of the enum value n. If the value is unknown, it returns n in digits.
 func nameOf(n int64, words []string) string {
 	if n < 0 || n >= int64(len(words)) {
 		return strconv.FormatInt(n, 10)
@@ -100,19 +101,19 @@ func nameOf(n int64, words []string) string {
 	return words[n]
 }
 
-// blockReasons are the values of PromptFeedback.BlockReason.
+// blockReasons contains the names of the values of PromptFeedback.BlockReason.
 var blockReasons = []string{
 	"BLOCK_REASON_UNSPECIFIED", "SAFETY", "OTHER", "BLOCKLIST", "PROHIBITED_CONTENT", "IMAGE_SAFETY",
 }
 
-// errorCodes are the values of google.rpc.Code.
+// errorCodes contains the names of the values of google.rpc.Code.
 var errorCodes = []string{
 	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS",
 	"PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED",
 	"INTERNAL", "UNAVAILABLE", "DATA_LOSS", "UNAUTHENTICATED",
 }
 
-// findings are the findings that only this protocol reports.
+// findings lists the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
 	argsAbsent, argsNotPositional, badStruct, dupChunks, finishNumber, lengthFirstDivergence, listAmbiguous,
 	nonCanonical, numAsFloat, signedPartMissed,
@@ -176,15 +177,15 @@ var (
 	}
 )
 
-// remarks are the messages for oddities. Each message states why the oddity matters.
+// remarks contains the messages for oddities. Each message says why the oddity matters.
 var remarks = map[*stream.Diagnosis]string{
 	nonCanonical:  "%s doesn't have the form that protobuf uses: clients disagree on its meaning; toolscope uses the length and the last element",
 	listAmbiguous: "%s is either a list with one element or an array that wraps a single value: toolscope reads it as a list",
 	numAsFloat:    "%s is not exact: every number in this protocol is a double",
 }
 
-// checkReading reports oddities in the arguments. It also reports a difference from the arguments that a
-// decoder would read if it checked lengths first.
+// checkReading reports oddities in the arguments. It also reports a difference between these arguments and those that
+// a decoder would read if it checked lengths first.
 func (d *decoder) checkReading(c *protocol.Call, args jsonNodes) {
 	for _, n := range d.args.notes {
 		c.FindAt(n.offset, n.of, remarks[n.of], n.value)
@@ -210,10 +211,10 @@ func diffOffset(a, b []byte) int {
 	return n - before
 }
 
-// clipFrom returns at most 200 bytes of p from the given byte on, for quoting in a message.
+// clipFrom returns at most 200 bytes of p, beginning with the given byte, for a quote in a message.
 func clipFrom(p []byte, from int) string { return stream.Clip(p, from, 200) }
 
-// A request is an array: [model, contents, …, 6: tools, …]. The element with index 4 is a secret.
+// A request is an array: [model, contents, …, 6: tools, …]. The element at index 4 is a secret.
 
 func readModel(_ string, request []byte) string {
 	var p parser
@@ -224,7 +225,7 @@ func readModel(_ string, request []byte) string {
 	return strings.TrimPrefix(v.element(0).raw().Text(), "models/")
 }
 
-// builtins are the tools that the provider runs, by their index in a Tool.
+// builtins contains the tools that the provider runs, by their index in a Tool.
 var builtins = map[int]string{0: codeTool, 3: "google_search", 7: "url_context"}
 
 const declarations = 1 // index of the function declarations in a Tool: [name, description, SCHEMA]
@@ -254,7 +255,7 @@ func readTools(request []byte) (list []protocol.Tool) {
 	return list
 }
 
-// schemaTypes are the values of google.ai.generativelanguage.Type.
+// schemaTypes contains the values of google.ai.generativelanguage.Type.
 var schemaTypes = []string{"", "string", "number", "integer", "boolean", "array", "object", "null"}
 
 // appendSchema appends the JSON Schema that a positional Schema represents.

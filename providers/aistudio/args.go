@@ -22,17 +22,17 @@ import (
 // an object even if it has the length of a value. For this reason, an array that looks like a list of pairs
 // is read as one, whatever its length.
 
-// maxUnwraps is the maximum number of one-element layers around a value.
+// maxUnwraps is the maximum number of one-element arrays that may wrap a value.
 const maxUnwraps = 10
 
 // errBadStruct is the error for an array that can't be read as an object.
 var errBadStruct = errors.New("neither a list of key-value pairs nor arrays that wrap such a list")
 
-// An oddValue is an odd value, with the diagnosis for it.
+// An oddValue is a value with an unusual form, together with the diagnosis for it.
 type oddValue struct {
 	of     *stream.Diagnosis
 	offset int    // offset in the text
-	value  string // value as sent, cut off if long
+	value  string // the value as sent, cut off if it is long
 }
 
 // argsReader converts positional arguments to JSON. Its buffers are reused.
@@ -57,8 +57,8 @@ func isMembers(v jsonNodes) bool {
 	return v.len() > 0
 }
 
-// isListBody reports whether v is the field inside a LIST: all elements of v are arrays, and v is not an
-// object. A value of one element also passes: like a list body of one element, it is a layer around something
+// isListBody reports whether v is the field inside a LIST: all elements of v are arrays, and v is not an object. It
+// also returns true for a value of one element. Like a list body of one element, such a value only wraps something
 // else.
 func isListBody(v jsonNodes) bool {
 	for e := range v.elements() {
@@ -69,7 +69,7 @@ func isListBody(v jsonNodes) bool {
 	return v.isArray() && !isMembers(v)
 }
 
-// readObject reads a STRUCT, with any layers around it.
+// readObject reads a STRUCT, together with any arrays that wrap it.
 func (r *argsReader) readObject(v jsonNodes) error {
 	for range maxUnwraps + 1 {
 		first := v.element(0)
@@ -120,15 +120,15 @@ func (r *argsReader) readValue(v jsonNodes) error {
 	return errBadStruct
 }
 
-// readByLength reads a value. The number of its elements gives the type, and the last element is the content. The
-// body of a list without its layers is read as a list.
+// readByLength reads a value. Its type depends on the number of elements, and its content is the last element. A list
+// body without the arrays that should wrap it is read as a list.
 func (r *argsReader) readByLength(v jsonNodes) error {
 	n := v.len()
 	last := v.element(n - 1)
 	if !isCanonical(v) {
 		r.addOddity(nonCanonical, v, len(r.text))
 		if isListBody(v) {
-			return r.readList(v) // the layers of the value and of the list are both missing
+			return r.readList(v) // the arrays that should wrap the value and the list are both missing
 		}
 	}
 	switch {
@@ -151,8 +151,7 @@ func (r *argsReader) readByLength(v jsonNodes) error {
 	return r.readValue(last)
 }
 
-// isCanonical reports whether all fields of v before the last one are unset, and the last field is a known
-// one.
+// isCanonical reports whether the last field of v is a known one, and all fields before it are unset.
 func isCanonical(v jsonNodes) bool {
 	i, n := 0, v.len()
 	for e := range v.elements() {
@@ -163,8 +162,8 @@ func isCanonical(v jsonNodes) bool {
 	return n <= 6 && (n != 1 || v.element(0).isNull() || string(v.element(0).raw()) == "0")
 }
 
-// literalJSON returns the JSON of a field with a number, a string or a bool, by the length of the value that
-// contains the field. It returns nil if the field contains none of these.
+// literalJSON returns the JSON of a field that contains a number, a string or a bool. The type depends on the length
+// of the value that contains the field. literalJSON returns nil if the field contains none of these.
 func literalJSON(length int, field jsonNodes) json.Value {
 	raw := field.raw()
 	switch {
@@ -173,7 +172,7 @@ func literalJSON(length int, field jsonNodes) json.Value {
 	case length == 2 && field.isString():
 		switch text := json.Value(raw.Text()); string(text) {
 		case "NaN", "Infinity", "-Infinity":
-			return raw // JSON has no number for this value
+			return raw // this value is not a number in JSON
 		default:
 			if s := text.Scan(); (jsonNodes{{raw: text}}).isNumber() && string(s.Value()) == string(text) {
 				return text // an int64 is written as a string
@@ -195,10 +194,10 @@ func appendLeaf(dst []byte, v jsonNodes) []byte {
 	return append(dst, "null"...)
 }
 
-// readList reads a LIST, with or without the message layer around its values.
+// readList reads a LIST, whether or not its values are wrapped in a message.
 func (r *argsReader) readList(v jsonNodes) error {
 	start := len(r.text)
-	if isMembers(v) { // one object without a layer of its own
+	if isMembers(v) { // one object without an array of its own
 		r.addOddity(listAmbiguous, v, start)
 		r.text = append(r.text, '[')
 		err := r.readMembers(v)
@@ -227,7 +226,7 @@ func (r *argsReader) readList(v jsonNodes) error {
 	return nil
 }
 
-// isAmbiguous reports whether the array in a list may be either the only item or a layer around an item.
+// isAmbiguous reports whether the array in a list may be either the list's only item or an array that wraps an item.
 func isAmbiguous(items, list jsonNodes) bool {
 	item := items.element(0)
 	unwrapped := len(items) == len(list)
@@ -244,14 +243,14 @@ func (r *argsReader) addOddity(of *stream.Diagnosis, v jsonNodes, offset int) {
 	r.notes = append(r.notes, oddValue{of, offset, clipFrom(v.raw(), 0)})
 }
 
-// A frameShape is the kind of a frame. Framing removes the outer arrays, but a body may lack them. So the
-// kind of an array depends on its content.
+// A frameShape is the kind of a frame. Framing removes the outer arrays, but some bodies lack them. The kind of an
+// array therefore depends on its content.
 type frameShape uint8
 
 const (
 	anOther frameShape = iota
 	aChunk
-	aCandidate // candidate of a chunk that the framing mistook for the outer arrays
+	aCandidate // candidate of a chunk that the framing mistook for one of the outer arrays
 	anError
 	aList   // list of chunks, or of lists of chunks
 	nothing // null, or an array of nulls, at any depth
@@ -308,9 +307,8 @@ func isError(v jsonNodes) bool {
 	return ok && code > 0 && v.element(1).isString()
 }
 
-// isChunk reports whether v is a chunk. Its first field is a list of candidates. Otherwise it has no
-// candidates, its first three fields are arrays or null, and none of its fields is an error or a chunk with
-// candidates.
+// isChunk reports whether v is a chunk. The first field of a chunk is usually a list of candidates. In a chunk
+// without candidates, the first three fields are arrays or null, and no field is an error or a chunk with candidates.
 func isChunk(v jsonNodes) bool {
 	first := v.element(0)
 	if hasCandidates(v) {
@@ -334,7 +332,7 @@ func hasCandidates(v jsonNodes) bool {
 	return v.element(0).len() > 0
 }
 
-// isCandidate reports whether v is [content, finishReason, …]; either may be missing, but not both.
+// isCandidate reports whether v is [content, finishReason, …]. Either of the two may be missing, but not both.
 func isCandidate(v jsonNodes) bool {
 	content := v.element(0)
 	switch {
@@ -346,13 +344,13 @@ func isCandidate(v jsonNodes) bool {
 	return isContent(content)
 }
 
-// isBareCandidate reports whether v is a candidate and not a chunk: it has a finish reason but no content, or
-// its content has a role.
+// isBareCandidate reports whether v is a candidate and not a chunk. A candidate has a finish reason but no content,
+// or content with a role.
 func isBareCandidate(v jsonNodes) bool {
 	return v.element(0).isNull() && v.element(1).isNumber() || v.element(0).isArray() && v.element(0).element(1).isString() && isCandidate(v)
 }
 
-// isContent reports whether v is [parts, role]. No known field is at index 0 of a part.
+// isContent reports whether v is [parts, role]. A part has no known field at index 0.
 func isContent(v jsonNodes) bool {
 	parts := v.element(0)
 	if !v.isArray() || !parts.isArray() && !parts.isNull() || !v.element(1).isString() && !v.element(1).isNull() {

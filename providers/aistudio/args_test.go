@@ -19,7 +19,7 @@ func parse(t testing.TB, text string) jsonNodes {
 	return v
 }
 
-// TestValues checks the meaning of VALUEs, canonical or as seen in real traffic.
+// TestValues checks how VALUEs are read, both canonical ones and those seen in real traffic.
 func TestValues(t *testing.T) {
 	const pair = `["id",[null,null,"1"]],["status",[null,null,"pending"]]`
 	const object = `{"id":"1","status":"pending"}`
@@ -109,7 +109,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestArguments checks the reading of a STRUCT, and the reading of a decoder that checks lengths first.
+// TestArguments checks how a STRUCT is read, and how a decoder that checks lengths first reads it.
 func TestArguments(t *testing.T) {
 	const pair = `["id",[null,null,"1"]],["status",[null,null,"pending"]]`
 	const right = `{"todos":[{"id":"1","status":"pending"}]}`
@@ -153,7 +153,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestClip checks that long arguments are quoted where they differ.
+// TestClip checks that long arguments are quoted at the place where they differ.
 func TestClip(t *testing.T) {
 	long := strings.Repeat("é", 150)
 	right, wrong := []byte(`{"a":"`+long+`","b":"1"}`), []byte(`{"a":"`+long+`","b":["1"]}`)

@@ -14,10 +14,10 @@ type decoder struct {
 	*protocol.Out
 	turn    *protocol.Turn
 	finish  []string // finish reason of each choice, or "" until it arrives
-	blocked bool     // the prompt was blocked: no candidate follows
+	blocked bool     // the prompt was blocked, so no candidate follows
 	usage   stream.Usage
 	chunks  int
-	slots   int32 // number of opened calls
+	slots   int32 // number of calls opened so far
 	calls   map[callKey]*call
 
 	parser      parser
@@ -135,7 +135,7 @@ func (d *decoder) reportFinish(choice int32, reason, message json.Value) {
 	}
 }
 
-// reportBlocked reports a prompt that was refused.
+// reportBlocked reports that the provider refused the prompt.
 func (d *decoder) reportBlocked(feedback jsonNodes) {
 	reason := feedback.element(0).raw()
 	n, ok := reason.Int()
@@ -147,8 +147,8 @@ func (d *decoder) reportBlocked(feedback jsonNodes) {
 	d.turn.Find(stream.ProviderError, "the prompt was blocked: %s", stream.OwnFact(nameOf(n, blockReasons)))
 }
 
-// reportUsage reports usage. On the wire, reasoning is not part of the visible output. In stream.Usage, the
-// output includes reasoning.
+// reportUsage reports the usage. In the response, the visible output excludes reasoning. In stream.Usage, the output
+// includes it.
 func (d *decoder) reportUsage(v jsonNodes) {
 	visible, reasoning := v.element(1).asCount(), v.element(9).asCount()
 	u := stream.Usage{
@@ -162,8 +162,8 @@ func (d *decoder) reportUsage(v jsonNodes) {
 	d.turn.Usage(u)
 }
 
-// Close ends the turn. The framing checks whether the outer arrays were closed. A response without a finish
-// reason was cut off in any case, unless the prompt was blocked.
+// Close ends the turn. The framing checks whether the outer arrays were closed. Whatever it finds, a response without
+// a finish reason was cut off, unless the prompt was blocked.
 func (d *decoder) Close() {
 	if d.isFinished() {
 		d.turn.End()
@@ -181,7 +181,7 @@ func (d *decoder) isFinished() bool {
 	return d.blocked || len(d.finish) > 0
 }
 
-// call is a call, with facts that identify the call when it arrives again.
+// call is a call, together with the facts that identify it if it arrives again.
 type call struct {
 	*protocol.Call
 	chunk     int // the first chunk that contained the call
@@ -236,8 +236,8 @@ func onlySigned(p jsonNodes) bool {
 	return only
 }
 
-// fieldAtEither returns the message at index i. Otherwise it returns the message at index older, the position
-// in older captures, if that message begins with a string. It returns nil if there is neither.
+// fieldAtEither returns the message at index i. If there is none, it returns the message at index older, where older
+// captures have it, if that message begins with a string. Otherwise, it returns nil.
 func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 	if v := p.element(i); v.isArray() {
 		return v
@@ -248,10 +248,10 @@ func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 	return nil
 }
 
-// otherFields are the known fields of a part that are neither text nor a call.
+// otherFields contains the known fields of a part that are neither text nor a call.
 var otherFields = map[int]string{2: "inlineData", 5: "fileData"}
 
-// fieldNames lists the fields that are set in p, at most five.
+// fieldNames returns the names of at most five fields that are set in p.
 func fieldNames(p jsonNodes) string {
 	var names []string
 	i := 0
@@ -309,8 +309,8 @@ func (d *decoder) openNextCall(info stream.CallInfo) *protocol.Call {
 	return d.turn.OpenCall(d.slots-1, info)
 }
 
-// setArguments sets the object that positional arguments represent, and keeps their wire form. Arguments that
-// don't represent an object are set as they arrived.
+// setArguments sets the object that positional arguments represent, and keeps the form in which they were sent.
+// Arguments that don't represent an object are set as they arrived.
 func (d *decoder) setArguments(c *protocol.Call, args jsonNodes) error {
 	switch {
 	case args.isNull():
@@ -331,7 +331,8 @@ func (d *decoder) setArguments(c *protocol.Call, args jsonNodes) error {
 	return nil
 }
 
-// reportRepeat reports a call that an earlier chunk already contained, and its signature if that is new.
+// reportRepeat reports a call that an earlier chunk already contained. If the signature is new, reportRepeat also
+// reports the signature.
 func (c *call) reportRepeat(signature string) {
 	if signature != "" && signature != c.signature {
 		c.signature = signature
@@ -348,7 +349,7 @@ func (d *decoder) reportAttempt(choice int32, message json.Value) {
 	}
 }
 
-// codeTool is toolscope's name for the tool that runs code. The tool has no name on the wire.
+// codeTool is toolscope's name for the tool that runs code. The protocol has no name for this tool.
 const codeTool = "code_execution"
 
 // reportCodeCall reports a call of the form [language, code], which the provider runs.

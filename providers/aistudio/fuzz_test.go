@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// canonical returns the VALUE that protobuf writes for x, with nulls or without.
+// canonical returns the VALUE that protobuf writes for x, either with or without the nulls.
 func canonical(x any, elide bool) string {
 	null := "null"
 	if elide {
@@ -84,8 +84,8 @@ func randomObject(r *rand.Rand, depth int) map[string]any {
 	return object
 }
 
-// checkRoundTrip checks that protobuf's form of a value is read as that value, and that a decoder that checks
-// lengths first reads the same value.
+// checkRoundTrip checks that a value is read correctly from the form that protobuf writes. A decoder that checks
+// lengths first must read the same value.
 func checkRoundTrip(t *testing.T, seed uint64) {
 	want := randomObject(rand.New(rand.NewPCG(seed, 1)), 5)
 	for _, elide := range []bool{false, true} {
@@ -118,8 +118,8 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// FuzzArguments checks that reading any array ends, with one JSON object or an error. The reading by length
-// always results in an object.
+// FuzzArguments checks that reading any array ends with one JSON object or an error. Reading by length must always
+// result in an object.
 func FuzzArguments(f *testing.F) {
 	for _, seed := range []string{
 		`[[["a",[null,1]]]]`, `[,[7,"no"]]`, `[[["l",[,,,,,[[[,,"x"]]]]]]]`, `[[["l",[,,,,,[[[["k",[,1]]]]]]]]]`,

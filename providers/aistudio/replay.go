@@ -7,19 +7,19 @@ import (
 	"toolscope/stream/json"
 )
 
-// target is the target for histories of AI Studio's page. Its models and messages are Gemini's, so the same
-// rules are assumed: names as in FunctionDeclaration in Google's API reference, numbers as doubles, a Struct
-// that is nested no deeper than protobuf's parsers allow, signatures, and the placeholder for a signature.
-// How the service refuses a request is unknown.
+// target is the target for histories of AI Studio's page. Its models and messages are Gemini's, so the same rules are
+// assumed to apply. Names are as in FunctionDeclaration in Google's API reference, and numbers are doubles. A Struct
+// is nested no deeper than protobuf's parsers allow. Calls have signatures, and there is a placeholder for a missing
+// one. It is unknown how the service refuses a request.
 var target = protocol.Target{
 	Name: "aistudio", Title: "Google AI Studio", Protocol: "aistudio",
 	Form:          protocol.PositionalForm,
 	Names:         protocol.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Max: 128},
 	Doubles:       true,
 	UnorderedKeys: true,
-	// The depth is the number of nested messages. The content, the part and the call are 3. An object is a
-	// Struct of entries of Values, and a list is a ListValue of Values (struct.proto). 100 is the default
-	// limit of protobuf's parsers.
+	// The depth is the number of nested messages. The content, the part and the call count as 3. An object is a
+	// Struct of entries of Values, and a list is a ListValue of Values (struct.proto). The default limit of
+	// protobuf's parsers is 100.
 	Depth:         protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2},
 	Reasoning:     protocol.PlainReasoning,
 	HasSignatures: true,
@@ -36,7 +36,7 @@ func encodeHistory(messages []protocol.Message) [][]byte {
 }
 
 func writePart(w *json.Writer, p *protocol.Part) {
-	fields := make(positionalMessage, 15) // with the indexes from the package doc
+	fields := make(positionalMessage, 15) // with the indexes in the package comment
 	fields[14] = stringOrNil(p.Signature)
 	switch {
 	case p.Kind == protocol.CallPart && p.RunByProvider && p.Name == codeTool:
@@ -59,8 +59,8 @@ func writePart(w *json.Writer, p *protocol.Part) {
 	w.Raw(fields.raw())
 }
 
-// argsOf returns the arguments of a call, or nil if it has none. Arguments that are not an object are written
-// as a string.
+// argsOf returns the arguments of a call, or nil if the call has none. It writes arguments that are not an object as
+// a string.
 func argsOf(p *protocol.Part) json.Value {
 	if len(p.Args) == 0 {
 		return nil
@@ -73,7 +73,7 @@ func argsOf(p *protocol.Part) json.Value {
 
 const outcomeOK = 1
 
-// outcomeCode returns the number of the outcome of a code run.
+// outcomeCode returns the number for the outcome of running code.
 func outcomeCode(failed bool) json.Value {
 	if failed {
 		return json.Value("2")
@@ -81,7 +81,7 @@ func outcomeCode(failed bool) json.Value {
 	return json.Value("1")
 }
 
-// protoStructWriter writes a JSON text as protobuf's STRUCT. It reverses argsReader.
+// protoStructWriter writes a JSON text as a STRUCT of protobuf. It is the inverse of argsReader.
 type protoStructWriter struct {
 	dst  []byte
 	open []level
@@ -112,13 +112,13 @@ func appendStruct(dst, args []byte) (_ []byte, ok bool) {
 	return w.dst, true
 }
 
-// nulls are the elements before the field of a VALUE, by the first token of the value.
+// nulls contains the elements before the field of a VALUE, by the first token of the value.
 var nulls = map[json.TokenKind]string{
 	json.Number: "null,", json.String: "null,null,", json.True: "null,null,null,", json.False: "null,null,null,",
 	json.ObjectOpen: "null,null,null,null,", json.ArrayOpen: "null,null,null,null,null,",
 }
 
-// leaves are the texts of the fields for null, true and false. The enum for null has only the value 0.
+// leaves contains the texts of the fields for null, true and false. The only value of the enum for null is 0.
 var leaves = map[json.TokenKind]string{json.Null: "0", json.True: "1", json.False: "0"}
 
 func (w *protoStructWriter) writeToken(kind json.TokenKind, text []byte) {
@@ -180,7 +180,7 @@ func (w *protoStructWriter) endValue() {
 	}
 }
 
-// A positionalMessage contains the fields of a message to write. Unset fields at the end are omitted.
+// A positionalMessage contains the fields of a message that is written. Unset fields at the end are omitted.
 type positionalMessage []json.Value
 
 func (p positionalMessage) appendTo(dst []byte) []byte {
@@ -290,8 +290,8 @@ func readPart(v jsonNodes) protocol.Part {
 	return p
 }
 
-// setArgs sets the arguments of a call. It sets the object that positional arguments represent, or the
-// unchanged arguments if they don't represent an object.
+// setArgs sets the arguments of a call. If positional arguments represent an object, it sets this object, and
+// otherwise the unchanged arguments.
 func setArgs(p *protocol.Part, args jsonNodes) {
 	p.Form = protocol.PositionalForm
 	switch {

@@ -37,8 +37,8 @@ user
   result name=now failed "no clock"
 `
 
-// TestHistory checks that a history is read, is written back unchanged, and has the same lines after it is
-// written without Raw.
+// TestHistory checks that a history is read correctly and written back unchanged. It must also have the same lines
+// when it is written without Raw and read again.
 func TestHistory(t *testing.T) {
 	messages, err := decodeHistory([]byte(history))
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {
@@ -96,7 +96,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodeCut checks that the complete messages of a request are read wherever the request is cut off.
+// TestDecodeCut checks that the complete messages of a request are read, wherever the request is cut off.
 func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
 // TestEncode checks the changes that histories from other protocols need.

@@ -10,9 +10,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// jsonNodes is one JSON value with its elements, as a flat list. The first node is the value itself, and the
-// nodes of its elements follow. A nil jsonNodes means that the value is absent. The nodes are valid until the
-// parser reads the next text.
+// jsonNodes is one JSON value with its elements, as a flat list. The first node is the value itself, and the nodes of
+// its elements follow. If jsonNodes is nil, the value is absent. The nodes are valid until the parser reads the next
+// text.
 type jsonNodes []node
 
 type node struct {
@@ -35,7 +35,7 @@ func (v jsonNodes) isNull() bool   { return !v.raw().IsPresent() }
 // isCut reports whether an array is cut off.
 func (v jsonNodes) isCut() bool { return string(v.raw()) == "[" }
 
-// isNumber reports whether the value is a number, not a string with a number.
+// isNumber reports whether the value is a number, and not a string that contains a number.
 func (v jsonNodes) isNumber() bool { return v.raw().IsNumber() }
 
 // isTrue reports whether a bool field is set, as 1 or as true.
@@ -62,7 +62,7 @@ func (v jsonNodes) len() int {
 	return v[0].elems
 }
 
-// element returns element i of an array, which is field i+1 of a message.
+// element returns element i of an array. In a message, this is field i+1.
 func (v jsonNodes) element(i int) jsonNodes {
 	for e := range v.elements() {
 		if i == 0 {
@@ -92,8 +92,8 @@ type parser struct {
 	nodes []node
 }
 
-// parse reads one text. The returned value refers to the text's bytes. After an error, nodes contains the
-// values before the error. The raw text of an array that is cut off is only its bracket.
+// parse reads one text. The returned value refers to the text's bytes. After an error, nodes contains the values that
+// were read before the error. If an array is cut off, its raw text is only the opening bracket.
 func (p *parser) parse(data []byte) (jsonNodes, error) {
 	p.data, p.i, p.nodes = data, 0, p.nodes[:0]
 	p.skipSpace()
@@ -207,7 +207,7 @@ func appendMembers(dst []byte, v jsonNodes, member func([]byte, jsonNodes) []byt
 	return append(dst, '}')
 }
 
-// lengthValue appends a value, read by its length alone.
+// lengthValue appends a value that is read by its length alone.
 func lengthValue(dst []byte, v jsonNodes) []byte {
 	n := v.len()
 	switch {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// randomText returns the text of a random JSON value without spaces. It includes every kind, empty values,
+// randomText returns the text of a random JSON value without spaces. The values include every kind, empty values,
 // nested lists of one element, and unusual spellings.
 func randomText(r *rand.Rand, depth int) string {
 	pick := func(texts ...string) string { return texts[r.IntN(len(texts))] }
@@ -48,7 +48,7 @@ func randomString(r *rand.Rand) string {
 	return texts[r.IntN(len(texts))]
 }
 
-// checkIdentity checks that the STRUCT of an object is read as the same bytes, without an oddity.
+// checkIdentity checks that the STRUCT of an object is read back as the same bytes, without any oddity.
 func checkIdentity(t *testing.T, object string) {
 	t.Helper()
 	wire, ok := appendStruct(nil, []byte(object))
@@ -106,7 +106,7 @@ func TestStructIdentity(t *testing.T) {
 	}
 }
 
-// FuzzStruct checks that any object is read unchanged after it is written.
+// FuzzStruct checks that any object is unchanged after it is written and read.
 func FuzzStruct(f *testing.F) {
 	f.Add([]byte(`{"a":[[{"b":null}],"\u00e9",-1.0e5]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -118,7 +118,7 @@ func FuzzStruct(f *testing.F) {
 			}
 			return
 		}
-		if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) < 1000 { // the wire form is nested more deeply than the text
+		if bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) < 1000 { // the written form is nested more deeply than the text
 			checkIdentity(t, compact.String())
 		}
 	})

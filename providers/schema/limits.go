@@ -27,21 +27,21 @@ import (
 const (
 	maxBytes          = 256 << 10 // maximum size of a schema, in bytes
 	maxSchemas        = 2_000     // maximum number of objects in a schema
-	maxNesting        = 64        // maximum nesting of objects and arrays in a schema
+	maxNesting        = 64        // maximum nesting depth of objects and arrays in a schema
 	maxRefs           = 100       // maximum number of references to places where no schema is expected
 	maxSchemasAtValue = 48        // maximum number of nested schemas that apply to one value
 	maxProgram        = 2_000     // maximum number of instructions in a regular expression
-	maxDepth          = 200       // maximum nesting of arguments
-	maxNumber         = 400       // maximum length of a number in bytes, and its maximum exponent
+	maxDepth          = 200       // maximum nesting depth of arguments
+	maxNumber         = 400       // maximum length of a number in bytes, and also its maximum exponent
 	maxSteps          = 2_000_000 // maximum sum of the depths of all tokens of arguments
 	maxArgs           = 8 << 20   // maximum size of arguments, in bytes
 
 	maxWork        = 4_000_000 // maximum number of units of work in one validation, about 10 ns each
-	evaluationCost = 30        // units for an evaluation, whatever its result
+	evaluationCost = 30        // units for each evaluation, whatever its result is
 	longNumberCost = 1_000     // units for a calculation with a long number
 )
 
-// jsonCost contains the counts that determine how long it takes to check a JSON text.
+// jsonCost contains the counts that determine how much time it takes to check a JSON text.
 type jsonCost struct {
 	objects, depth int
 	steps          int  // sum of the depths of all tokens
@@ -93,7 +93,7 @@ func isLong[text ~string | ~[]byte](number text) bool {
 	return len(number) > 20 || strings.ContainsAny(string(number), "eE")
 }
 
-// refusalReason returns the reason why a schema is not compiled, or "".
+// refusalReason returns the reason why a schema is not compiled, or "" if it can be.
 func refusalReason(text json.Value) string {
 	if len(text) > maxBytes {
 		return "the schema is larger than 256 KiB"
@@ -114,8 +114,8 @@ func refusalReason(text json.Value) string {
 	return ""
 }
 
-// oddRefs counts the strings that may be references to places where no schema is expected. For each such
-// reference, the library copies its complete state.
+// oddRefs counts the strings that may be references to places where no schema is expected. The library copies its
+// complete state for each such reference.
 func oddRefs(text []byte, toks json.TokenList) (n int) {
 	start := uint32(0)
 	for _, t := range toks.All() {
@@ -143,8 +143,8 @@ func (m *workBudget) spend(units int) {
 	}
 }
 
-// costedSchema charges each evaluation of a schema for itself and for the schemas that it evaluates. It
-// replaces the schema's format, because the library checks the format first, right after the type.
+// costedSchema charges the evaluation of a schema and of the schemas that it evaluates. It replaces the schema's
+// format, because the library checks the format first, right after the type.
 type costedSchema struct {
 	meter  *workBudget
 	format *jsonschema.Format // the schema's own format, or nil
@@ -162,7 +162,7 @@ func (t *costedSchema) chargeValue(v any) error {
 	case []any:
 		units += len(v) * t.each
 		if t.unique {
-			units += 20 * compareCost(v) // the library compares up to 20 elements pairwise, and more elements by a hash
+			units += 20 * compareCost(v) // the library compares up to 20 elements pairwise, and larger numbers of elements by their hashes
 		}
 	case string:
 		units += len(v) / 16
@@ -199,17 +199,16 @@ func compareCost(v any) int {
 	return n
 }
 
-// costedPattern is a regular expression whose matches are charged. Go's regular expressions take linear time,
-// but have no lookahead or lookbehind. A pattern with either, or a pattern that is too large, matches
-// everything.
+// costedPattern is a regular expression that charges for each match. Go's regular expressions take linear time, but
+// have no lookahead or lookbehind. A pattern that uses either, or that is too large, matches everything.
 type costedPattern struct {
 	text    string
-	re      *regexp.Regexp // nil if the pattern can't be matched
+	re      *regexp.Regexp // nil if the pattern can't be used for matching
 	program int            // number of instructions
 	meter   *workBudget
 }
 
-// newPattern compiles a pattern if possible.
+// newPattern compiles a pattern if that is possible.
 func newPattern(text string, m *workBudget) *costedPattern {
 	p := &costedPattern{text: text, meter: m}
 	tree, err := syntax.Parse(text, syntax.Perl)
@@ -245,7 +244,7 @@ func (p *costedPattern) MatchString(s string) bool {
 	return p.re == nil || p.re.MatchString(s)
 }
 
-// checkKey checks a key as it grows. When the key is complete, checkKey finds the rules for its value, and
+// checkKey checks a key as it grows. When the key is complete, checkKey finds the rules for the key's value and
 // returns true.
 func (w *CallChecker) checkKey(end int, growing bool) bool {
 	o := &w.stack[len(w.stack)-1]
@@ -282,7 +281,7 @@ func (w *CallChecker) checkKey(end int, growing bool) bool {
 	return true
 }
 
-// addProperty adds the rules in a schema for the value of a key, or reports a key that the schema doesn't allow.
+// addProperty adds a schema's rules for the value of a key, or reports that the schema doesn't allow the key.
 func (w *CallChecker) addProperty(n *schemaNode, name string) {
 	known := false
 	if p := n.props[name]; p != nil {
@@ -328,8 +327,8 @@ func (w *CallChecker) checkString(end int, growing bool) bool {
 	return !growing
 }
 
-// readString reads the new bytes of a key or string. It reports the first byte that no allowed key or string
-// has at this position.
+// readString reads the new bytes of a key or string. It reports the first byte at which no allowed key or string
+// continues in this way.
 func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	r := &w.text
 	if !growing {
@@ -398,7 +397,7 @@ func numberKind(text []byte) kinds {
 	return anInteger
 }
 
-// listsScalar reports whether the schema lists a scalar that is not a string.
+// listsScalar reports whether the values that the schema lists include a scalar that is not a string.
 func (n *schemaNode) listsScalar(kind json.TokenKind, text []byte) bool {
 	var v any
 	switch kind {

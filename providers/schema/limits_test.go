@@ -17,7 +17,7 @@ func repeated(text string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(text+",", n), ",")
 }
 
-// numbered returns a template n times, with numbers filled in, separated by commas.
+// numbered returns n copies of a template with a number filled in, separated by commas.
 func numbered(template string, n int) string {
 	var list []string
 	for i := range n {
@@ -40,7 +40,7 @@ func chain(n int) string {
 	return strings.Join(list, ",")
 }
 
-// hostile lists schemas and arguments that are designed to be slow. If no other limit applies, they end when
+// hostile lists schemas and arguments that are designed to be slow. If no other limit applies, validation ends when
 // the budget is spent.
 var hostile = []struct{ name, schema, args string }{
 	{"alternatives of alternatives", `{"$defs":{"a":{"anyOf":[{"items":{"$ref":"#/$defs/a"}},{"items":{"$ref":"#/$defs/a"}},{"type":"null"}],"not":{"const":0}}},"$ref":"#/$defs/a"}`, nested(150, "0")},
@@ -67,12 +67,12 @@ var hostile = []struct{ name, schema, args string }{
 	{"exploding patterns", `{"properties":{` + numbered(`"p@":{"pattern":"(((a{100}){100}){100})@"}`, 1990) + `}}`, `{"p0":"a"}`},
 }
 
-// TestLimits checks that compilation and validation always end, within 250 ms on an idle machine. With
-// TOOLSCOPE_TIMES, it prints each time. The test fails only if every try takes too long.
+// TestLimits checks that compilation and validation always end, and do so within 250 ms on an idle machine. With
+// TOOLSCOPE_TIMES, it prints each time. The test fails only if every attempt takes too long.
 func TestLimits(t *testing.T) {
 	const (
 		tries    = 5
-		patience = 20 * 250 * time.Millisecond // for busy machines and the race detector
+		patience = 20 * 250 * time.Millisecond // allowance for busy machines and the race detector
 	)
 	for _, h := range hostile {
 		t.Run(h.name, func(t *testing.T) {
@@ -89,7 +89,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// longest returns the longest of three times: to compile a schema, to follow arguments, and to validate them.
+// longest returns the longest of three times: the time to compile a schema, to follow arguments, and to validate
+// them.
 func longest(t *testing.T, schema, args string) (took time.Duration, what string) {
 	start := time.Now()
 	lap := func(now string) {
@@ -114,7 +115,7 @@ func longest(t *testing.T, schema, args string) (took time.Duration, what string
 	return took, what
 }
 
-// TestSteady checks that following a call doesn't allocate memory once it has begun.
+// TestSteady checks that following a call allocates no memory once the call has begun.
 func TestSteady(t *testing.T) {
 	set := one(`{"type":"object","properties":{"rows":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"unit":{"enum":["a","b"]},"text":{"type":"string","maxLength":50}},"additionalProperties":false}}}}`)
 	tr := begin(set, stream.CallInfo{Name: "f"})

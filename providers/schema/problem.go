@@ -19,7 +19,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// problemText returns the error of a value, without the place. The facts in it are toolscope's words that
+// problemText returns the error of a value, without the place. The facts in the error are toolscope's words. They
 // distinguish the errors of one value.
 func problemText(e *jsonschema.ValidationError) stream.Message {
 	switch k := e.ErrorKind.(type) {
@@ -55,7 +55,7 @@ func missingKeys(keys []string) stream.Fact {
 	return stream.Fact(listNames(clipNames(keys), len(keys)))
 }
 
-// shortProblem returns the error in a few words. It returns "" if the full message is not much longer.
+// shortProblem returns the error in a few words, or "" if the full message is not much longer.
 func shortProblem(e *jsonschema.ValidationError) string {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -87,7 +87,7 @@ func shortProblem(e *jsonschema.ValidationError) string {
 	return strings.Replace(measureProblem(e.ErrorKind).Text, ", but the schema", ",", 1)
 }
 
-// measureProblem returns the limit that a value violates.
+// measureProblem returns an error that names the limit that a value violates.
 func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	switch k := e.(type) {
 	case *kind.MinLength:
@@ -130,19 +130,18 @@ func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	return stream.Messagef("%s is not satisfied", stream.OwnFact(strings.Join(e.KeywordPath(), " ")))
 }
 
-// sizeProblem returns the error of a value with too few or too many units. The parameter bound is the rule in
-// words.
+// sizeProblem returns the error for a value with too few or too many units. The parameter bound is the rule in words.
 func sizeProblem(got int, unit, bound string, want int) stream.Message {
 	return stream.Messagef("%s, but the schema %s %d", stream.Own(count.Of(got, unit)), stream.OwnFact(bound), want)
 }
 
-// boundProblem returns the error of a number that is too small or too large. The parameter bound is the rule
-// in words.
+// boundProblem returns the error for a number that is too small or too large. The parameter bound is the rule in
+// words.
 func boundProblem(got *big.Rat, bound string, want *big.Rat) stream.Message {
 	return stream.Messagef("%s, but the schema %s %s", decimalText(got), stream.OwnFact(bound), decimalText(want))
 }
 
-// decimalText returns a number as the schema or the model most likely wrote it.
+// decimalText returns a number in the form in which the schema or the model most likely wrote it.
 func decimalText(n *big.Rat) string {
 	if n == nil {
 		return "a number"
@@ -178,7 +177,7 @@ func listNames(names []string, total int) string {
 	return s
 }
 
-// withArticle returns the name of a single kind with its article. The kind null has none.
+// withArticle returns the name of a single kind with its article. The name null has no article.
 func withArticle(k kinds) string {
 	switch word := k.String(); {
 	case k == aNull:
@@ -190,7 +189,7 @@ func withArticle(k kinds) string {
 	}
 }
 
-// allowedText returns a list of the allowed keys for UnknownKey, and of the allowed values otherwise.
+// allowedText returns a list of what is allowed: keys for the diagnosis UnknownKey, and values otherwise.
 func (n *schemaNode) allowedText(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return n.keyList()
@@ -210,7 +209,7 @@ func (n *schemaNode) keyList() string {
 	return listNames(names, len(n.names)+len(n.patterns))
 }
 
-// clipNames clips the first names. The number of clipped names is one more than a list shows.
+// clipNames clips the first names. It clips one more than a list shows.
 func clipNames(names []string) []string {
 	out := make([]string, 0, maxNamed+1)
 	for _, s := range names[:min(len(names), maxNamed+1)] {
@@ -253,7 +252,7 @@ func (n *schemaNode) notListedText() string {
 	return "want " + n.kinds.String()
 }
 
-// shortReason returns the hint about a value, or "" for a key.
+// shortReason returns the hint about a value, or "" if the finding is about a key.
 func (n *schemaNode) shortReason(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return ""
@@ -261,7 +260,7 @@ func (n *schemaNode) shortReason(of *stream.Diagnosis) string {
 	return n.notListedText()
 }
 
-// notAmong returns a hint that a value is none of the given values. Strings have no quotation marks.
+// notAmong returns a hint that a value is none of the given values. It writes strings without quotation marks.
 func notAmong(values []any) string {
 	var words []string
 	for _, v := range values[:min(len(values), maxNamed+1)] {
@@ -299,7 +298,7 @@ func literalText(v any) string {
 type step struct {
 	array bool
 	index int
-	key   []byte // the key's literal; nil between fields
+	key   []byte // the literal of the key; nil between fields
 }
 
 // pointerAt returns the JSON pointer to the value at a byte offset. If there is a key at this offset, it
@@ -343,11 +342,11 @@ func followToken(way []step, kind json.TokenKind, text []byte) []step {
 	return way
 }
 
-// top names the outermost value.
+// top is the name for the outermost value.
 const top = "the arguments"
 
-// pointerText returns a JSON pointer, preceded by the text before. It shortens a long pointer to its end. For
-// the outermost value, it returns top.
+// pointerText returns a JSON pointer, preceded by the text before. If the pointer is long, only its end is kept. For
+// the outermost value, pointerText returns top.
 func pointerText(before string, names []string, top string) stream.Message {
 	if len(names) == 0 {
 		return stream.Message{Text: top}
@@ -376,11 +375,11 @@ type stringProgress struct {
 	long     bool
 }
 
-// wordRange is the words in a sorted list that begin with the bytes read so far.
+// wordRange contains the words in a sorted list that begin with the bytes read so far.
 type wordRange struct {
 	of   *schemaNode
 	left []string
-	read int // number of bytes read of each word
+	read int // number of bytes of each word that were read
 }
 
 // goOn keeps only the words that continue with s.
@@ -391,10 +390,10 @@ func (w *wordRange) goOn(s string) {
 	w.read += len(s)
 }
 
-// is reports whether the bytes read so far are one of the complete words.
+// is reports whether the bytes read so far are one of the words, complete.
 func (w *wordRange) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
 
-// startLiteral starts to read the literal that begins at start.
+// startLiteral starts reading the literal that begins at start.
 func (r *stringProgress) startLiteral(start, most int) {
 	*r = stringProgress{at: start + 1, lists: r.lists[:0], maxRunes: most}
 }
@@ -404,9 +403,9 @@ func (r *stringProgress) isIdle() bool {
 	return len(r.lists) == 0 && (r.maxRunes == unbounded || r.long)
 }
 
-// next reads one character of args[:end]. It returns false if no complete character is left. It calls fail when
-// a list has no words left, and long when there are too many characters. The parameter more means that the
-// literal may continue.
+// next reads one character of args[:end]. It returns false if no complete character is left. It calls fail when no
+// word of a list is possible any longer, and long when there are too many characters. If more is set, the literal may
+// continue.
 func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
 	c, size := json.NextChar(args[r.at:end], more)
 	if size == 0 {
@@ -509,8 +508,8 @@ var (
 	}
 )
 
-// Outline returns a short form of a tool's schema: the required keys with their types, followed by the other
-// keys with a question mark. It returns "" for a tool that has no usable schema or has not been called yet.
+// Outline returns a short form of a tool's schema: the required keys with their types, followed by the other keys
+// with a question mark. It returns "" if the tool has no usable schema or has not been called yet.
 func (s *Set) Outline(space, name string) string {
 	t := s.find(space, name)
 	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {
@@ -559,8 +558,8 @@ func (n *schemaNode) typeOf(name string) string {
 	return strings.ReplaceAll(p.kinds.String(), " or ", "|")
 }
 
-// Required returns the keys that a tool's arguments must have. The result known is false for a tool that has
-// no usable schema or has not been called yet.
+// Required returns the keys that a tool's arguments must have. The result known is false if the tool has no usable
+// schema or has not been called yet.
 func (s *Set) Required(space, name string) (keys []string, known bool) {
 	t := s.find(space, name)
 	if t == nil || t.check == nil || t.check.root == nil || t.check.note.Text != "" {

@@ -17,8 +17,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// author writes random schemas, values and continuations. It uses few names and words, so that schemas and
-// values have words in common.
+// author writes random schemas, values and continuations. It uses few names and words, so that schemas and values
+// often share them.
 type author struct{ *rand.Rand }
 
 func (a author) pick(words ...string) string { return words[a.IntN(len(words))] }
@@ -31,7 +31,7 @@ func (a author) word() string {
 
 func (a author) number() string { return a.pick("1", "1.0", "1e2", "1.5", "-0", "10", "0.1e1", "2E-1") }
 
-// schema writes a schema. A simple one has only keywords that the early check covers.
+// schema writes a schema. A simple schema has only keywords that the early check covers.
 func (a author) schema(depth int, simple bool) string {
 	var parts []string
 	add := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
@@ -116,7 +116,7 @@ func (a author) object(depth int) string {
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// goOn completes a text that ends anywhere. Its keys are new, so no earlier value is replaced.
+// goOn completes a text that may end anywhere. The keys that it adds are new, so no earlier value is replaced.
 func (a author) goOn(prefix []byte) []byte {
 	text := bytes.Clone(prefix)
 	var lex json.Lexer
@@ -185,8 +185,8 @@ func TestNeverAFalseAlarm(t *testing.T) {
 	}
 }
 
-// TestNothingLate checks that types, lists and keys in a simple schema are checked at the byte that decides.
-// The validator must find no further errors in them.
+// TestNothingLate checks that errors in types, lists and keys are found at the byte that causes them, if the schema
+// is simple. The validator must find no further errors of these kinds.
 func TestNothingLate(t *testing.T) {
 	judged, rounds := 0, 1_000
 	switch {
@@ -255,11 +255,11 @@ func problemWord(e *jsonschema.ValidationError) string {
 	return problemText(e).Text
 }
 
-// isWord reports whether s begins with a number or a literal, which is checked at its end.
+// isWord reports whether s begins with a number or a literal, which is checked only when it ends.
 func isWord(s string) bool { return strings.ContainsRune("-0123456789tfn", rune(s[0])) }
 
-// FuzzFollow checks any schema with any arguments. The findings must not depend on the split into deltas, the
-// validator must confirm them, and there must be no panic.
+// FuzzFollow checks any schema with any arguments. The findings must not depend on how the arguments are split into
+// deltas, the validator must confirm them, and nothing may panic.
 func FuzzFollow(f *testing.F) {
 	f.Add(weather, `{"city":"Oslo","dayz":3}`, uint8(3))
 	for seed := range uint64(20) {

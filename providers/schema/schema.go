@@ -29,28 +29,28 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Set is the tools of one request. It belongs to one goroutine.
+// A Set contains the tools of one request. It belongs to one goroutine.
 type Set struct {
 	declared []protocol.Tool
 	tools    map[toolKey]*tool
 	more     bool // other tools are possible, because an earlier request may have declared them
-	open     bool // tools are possible whose names are not in the request
+	open     bool // there may be tools whose names are not in the request
 }
 
-// toolKey identifies a tool. A key without a space matches the name in every namespace.
+// toolKey identifies a tool. A key without a namespace matches the name in every namespace.
 type toolKey struct{ space, name string }
 
-// tool is a declared tool. Its field check is set when the tool is first called.
+// tool is a declared tool. The field check is set when the tool is first called.
 type tool struct {
 	schema  json.Value
-	kind    string // kind of the tool's calls; "" if tools of several kinds have the name
-	space   string // the tool's namespace; "" if a tool with this name has none
+	kind    string // kind of the tool's calls; "" if tools of several kinds share the name
+	space   string // the tool's namespace; "" if a tool with the same name has none
 	check   *compiledSchema
 	outline string
 }
 
-// Compile makes a Set. It returns nil if there are no tools. A schema that can't be used is not an error:
-// calls of its tool get a finding. The parameter more means that there may be other tools.
+// Compile makes a Set. It returns nil if there are no tools. A schema that can't be used is not an error. Instead,
+// calls of its tool get a finding. If more is set, there may be other tools.
 func Compile(tools []protocol.Tool, more bool) *Set {
 	if len(tools) == 0 {
 		return nil
@@ -91,8 +91,8 @@ func (s *Set) find(space, name string) *tool {
 	return s.tools[toolKey{"", name}]
 }
 
-// foldedName returns the declared tool that a name means, or nil. The name contains the tool's namespace, or
-// has the form in which Kimi names calls.
+// foldedName returns the declared tool that a name means, or nil. It handles names that contain the tool's namespace,
+// and names in the form that Kimi uses for calls.
 func (s *Set) foldedName(name string) *protocol.Tool {
 	plain := name
 	if i := strings.LastIndexByte(name, ':'); i > 0 && strings.Trim(name[i+1:], "0123456789") == "" {
@@ -119,11 +119,11 @@ func (s *Set) Is(tools []protocol.Tool, more bool) bool {
 	})
 }
 
-// Tools returns the tools that the Set was made from, and whether there may be more.
+// Tools returns the tools from which the Set was made, and whether there may be more.
 func (s *Set) Tools() (tools []protocol.Tool, more bool) { return s.declared, s.more }
 
-// NewChecker returns a checker for a call, whose name may not have arrived yet. It returns nil for calls that
-// are not checked: calls that the provider runs, kinds of calls without a schema, and discarded attempts.
+// NewChecker returns a checker for a call, whose name may not have arrived yet. It returns nil for calls that are not
+// checked: calls that the provider runs, calls of a kind without a schema, and discarded attempts.
 func (s *Set) NewChecker(c *stream.Call) *CallChecker {
 	if c.RunByProvider || c.Discarded || c.Kind != "function" && c.Kind != "custom" {
 		return nil
@@ -162,8 +162,8 @@ func (s *Set) toolNames() (names []string) {
 	return names
 }
 
-// closestName returns the tool that a wrong name most likely means, or "". Models change the case and the
-// punctuation of names, and add a namespace before them.
+// closestName returns the tool that a wrong name most likely means, or "". Models change the case and the punctuation
+// of names, and put a namespace before them.
 func (s *Set) closestName(name string) string {
 	whole, last := lettersOnly(name), lettersOnly(name[strings.LastIndexAny(name, ".:/")+1:])
 	for _, t := range s.declared {
@@ -192,7 +192,7 @@ type compiledSchema struct {
 	note   stream.Message // reason why nothing is checked; empty if calls are checked
 }
 
-// schemaURL is the name of a schema for the library. Nothing is fetched from this URL.
+// schemaURL is the URL under which the library knows a schema. Nothing is fetched from this URL.
 const schemaURL = "https://toolscope.invalid/schema"
 
 // noLoader is a loader that refuses to load anything.
@@ -237,9 +237,8 @@ func compileSchema(text json.Value) (c *compiledSchema) {
 	return c
 }
 
-// drafts lists the drafts that are tried, in order, for a schema that doesn't name its draft. The first draft
-// in which the schema is valid is used. In draft 7, tuples are lists. In draft 4, exclusive limits are
-// booleans.
+// drafts lists the drafts that are tried, in order, if a schema doesn't name its draft. The first draft in which the
+// schema is valid is used. In draft 7, tuples are lists, and in draft 4, exclusive limits are booleans.
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
 // compileAs compiles a schema with the first draft that accepts it. If no draft accepts it, compileAs returns
@@ -286,8 +285,8 @@ func compileFailure(err error) stream.Message {
 	return stream.Messagef("%s", clipText(strings.ReplaceAll(err.Error(), schemaURL, "")))
 }
 
-// buildNodes builds the graph with which calls are followed, and makes each of its schemas count its work. It
-// returns the reason why the schema can't be used, or "".
+// buildNodes builds the graph that is used to follow calls, and makes each schema in it count its work. It returns
+// the reason why the schema can't be used, or "".
 func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	b := builder{nodes: map[*jsonschema.Schema]*schemaNode{}}
 	c.root = b.nodeOf(c.schema)
@@ -323,8 +322,7 @@ func (c *compiledSchema) buildNodes(patterns []*costedPattern) string {
 	return ""
 }
 
-// kinds is a set of kinds of JSON values. Numbers have two kinds: integers, including 1.0 and 1e2, and
-// fractions.
+// kinds is a set of kinds of JSON values. Numbers are of two kinds: integers, including 1.0 and 1e2, and fractions.
 type kinds uint8
 
 const (
@@ -345,8 +343,8 @@ var kindOf = map[string]kinds{
 	"string": aString, "array": anArray, "object": anObject,
 }
 
-// schemaNode is the rules of one schema that can be checked before a value is complete. The nodes that apply
-// to the same value form a graph without cycles.
+// schemaNode contains the rules of one schema that can be checked before a value is complete. The nodes that apply to
+// the same value form a graph without cycles.
 type schemaNode struct {
 	of   *jsonschema.Schema
 	same []*schemaNode   // schemas that apply to the same value: $ref, allOf
@@ -414,7 +412,7 @@ func (b *builder) nodesOf(schemas ...*jsonschema.Schema) (nodes []*schemaNode) {
 	return nodes
 }
 
-// linkNode links a node to the nodes of the schemas inside its schema.
+// linkNode links a node to the nodes of the schemas that its own schema contains.
 func (b *builder) linkNode(n *schemaNode) {
 	s := n.of
 	n.same = b.nodesOf(append(slices.Clip(s.AllOf), s.Ref)...)
@@ -484,7 +482,7 @@ func (b *builder) linkArray(n *schemaNode) {
 	}
 }
 
-// limitOr returns a limit of a schema, or unbounded if the schema doesn't set it.
+// limitOr returns a limit of a schema. If the schema doesn't set the limit, it returns unbounded.
 func limitOr(n *int) int {
 	if n == nil {
 		return unbounded
@@ -492,7 +490,7 @@ func limitOr(n *int) int {
 	return *n
 }
 
-// nestingDepth returns the nesting depth of the schemas that apply to one value. It is very large if the
+// nestingDepth returns how deeply the schemas that apply to one value are nested. The depth is very large if the
 // schemas form a cycle.
 func nestingDepth(n *schemaNode) int {
 	switch {
@@ -517,7 +515,7 @@ func (n *schemaNode) eachInner(yield func(*schemaNode)) {
 	}
 }
 
-// leafCost returns the units for finding that a value has the wrong type or is not listed.
+// leafCost returns the units for finding out that a value has the wrong type or is not listed.
 func (n *schemaNode) leafCost() int {
 	if n.cost > 0 {
 		return n.cost
@@ -532,7 +530,7 @@ func (n *schemaNode) leafCost() int {
 	return n.cost
 }
 
-// newCosted returns the charges for evaluations of a schema.
+// newCosted returns what the evaluations of a schema are charged.
 func (n *schemaNode) newCosted(m *workBudget) *costedSchema {
 	s := n.of
 	t := &costedSchema{meter: m, format: s.Format, once: n.leafCost() + len(s.Required), unique: s.UniqueItems}

@@ -13,13 +13,13 @@ import (
 	"toolscope/stream/json"
 )
 
-// trial follows a call while a stream delivers it.
+// trial follows a call while a stream delivers the call.
 type trial struct {
 	timeline stream.Timeline
 	call     *stream.Call
 	watch    *CallChecker
 	found    []stream.Finding
-	cut      []int // for each finding, the number of argument bytes at that time; -1 once the arguments are final
+	cut      []int // number of argument bytes at the time of each finding; -1 once the arguments are final
 }
 
 func begin(set *Set, open stream.CallInfo) *trial {
@@ -93,8 +93,8 @@ const weather = `{"type":"object","properties":{"city":{"type":"string","maxLeng
  "required":["city"],"additionalProperties":false,
  "$defs":{"point":{"type":"object","properties":{"lat":{"type":"number"},"lon":{"type":["number","null"]}},"required":["lat"],"additionalProperties":false}}}`
 
-// TestFollow checks arguments and their findings. A finding begins with the number of received bytes, and the
-// byte to which the finding refers.
+// TestFollow checks arguments and their findings. An expected finding begins with the number of bytes received so far
+// and the byte to which the finding refers.
 func TestFollow(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{`{"city":"Oslo","days":3,"unit":"kelvin","where":{"lat":1.5,"lon":null},"tags":["a","b"]}`, ""},
@@ -164,7 +164,7 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-// TestUnusable checks that a schema that can't be used leads to an info finding with the reason.
+// TestUnusable checks that a schema that can't be used leads to an info finding that contains the reason.
 func TestUnusable(t *testing.T) {
 	for _, test := range []struct{ name, schema, want string }{
 		{"remote", `{"$ref":"https://example.com/s.json"}`, "the schema refers to https://example.com/s.json, and toolscope never fetches schemas"},
@@ -189,7 +189,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestNames checks that an unknown tool is reported when its name arrives, if all tools are known.
+// TestNames checks that an unknown tool is reported when its name arrives, provided that all tools are known.
 func TestNames(t *testing.T) {
 	tools := []protocol.Tool{{Name: "get_weather", Kind: "function"}, {Name: "read", Kind: "custom"}, {Name: "web_search", Kind: "server"}}
 	for _, test := range []struct{ name, want string }{
@@ -300,8 +300,8 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// TestEncodedMember checks that a list or object in a string is reported as double-encoded if the schema asks
-// for a list or object.
+// TestEncodedMember checks that a list or object in a string is reported as double-encoded if the schema requires a
+// list or object.
 func TestEncodedMember(t *testing.T) {
 	const schema = `{"properties":{"files":{"type":"array"},"at":{"type":"object"},"note":{"type":"string"}}}`
 	for args, want := range map[string]string{
@@ -325,7 +325,7 @@ func TestEncodedMember(t *testing.T) {
 	}
 }
 
-// TestCutByLimit checks that a call without arguments that a limit cut off gets no findings about missing
+// TestCutByLimit checks a call that a limit cut off before its arguments. It must get no findings about missing
 // fields.
 func TestCutByLimit(t *testing.T) {
 	tr := begin(one(weather), stream.CallInfo{Name: "f"})

@@ -13,9 +13,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// Seal validates the arguments, which are now final, and returns the new findings. Arguments that are not a
-// complete JSON text have other findings. Empty arguments may have been cut off by a limit, so Finish
-// validates them.
+// Seal validates the arguments, which are now final, and returns the new findings. It skips arguments that are not a
+// complete JSON text, because they get other findings. It leaves empty arguments to Finish, because a limit may have
+// cut them off.
 func (w *CallChecker) Seal() []stream.Finding {
 	w.Extend()
 	w.checkNamespace()
@@ -34,8 +34,7 @@ func (w *CallChecker) Seal() []stream.Finding {
 	return w.found
 }
 
-// findEncoded reports double-encoded values: strings that contain the list or object for which the schema
-// asks.
+// findEncoded reports double-encoded values: strings that contain the list or object that the schema requires.
 func (w *CallChecker) findEncoded() {
 	args := w.call.Args()
 	for _, r := range w.reported {
@@ -55,7 +54,7 @@ func (w *CallChecker) findEncoded() {
 	}
 }
 
-// Unseal continues the checks of a call whose arguments were not final after all.
+// Unseal resumes the checks of a call whose arguments were not final after all.
 func (w *CallChecker) Unseal() {
 	if w.check == nil {
 		w.check = w.sealed
@@ -73,7 +72,7 @@ func (w *CallChecker) Finish() []stream.Finding {
 	return w.found
 }
 
-// Waiting reports whether the final arguments are empty, so that Finish may have findings.
+// Waiting reports whether the final arguments are empty. In that case, Finish may return findings.
 func (w *CallChecker) Waiting() bool { return w.waiting && w.check != nil }
 
 // Call returns the call that the checker follows.
@@ -115,8 +114,8 @@ func (w *CallChecker) validateArgs(args []byte, toks json.TokenList) {
 	}
 }
 
-// isReportedEarly reports whether the early check already reported an error. A value with a finding about its
-// type or about the listed values gets no second finding.
+// isReportedEarly reports whether the early check already reported an error. If a value has a finding about its type
+// or about the listed values, it gets no second finding.
 func (w *CallChecker) isReportedEarly(c violation) bool {
 	return c.early != nil && w.isReported(c.early, c.off) || w.isReported(WrongType, c.off) || w.isReported(NotListed, c.off)
 }
@@ -152,7 +151,7 @@ func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*json
 	return flattenErrors(err.(*jsonschema.ValidationError)), why
 }
 
-// flattenErrors returns the errors that are meaningful without their context.
+// flattenErrors returns the errors that can be understood without their context.
 func flattenErrors(e *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
 	switch e.ErrorKind.(type) {
 	case *kind.AnyOf, *kind.OneOf:
@@ -192,8 +191,8 @@ func wrongMark(e *jsonschema.ValidationError, depth int) bool {
 	return slices.ContainsFunc(e.Causes, func(c *jsonschema.ValidationError) bool { return wrongMark(c, depth) })
 }
 
-// wrongKind reports whether an alternative can't be the intended one, because the value itself, at the given
-// depth, has the wrong type or is not listed.
+// wrongKind reports whether an alternative can't be the intended one. This is the case if the value itself, at the
+// given depth, has the wrong type or is not listed.
 func wrongKind(e *jsonschema.ValidationError, depth int) bool {
 	if len(e.InstanceLocation) != depth {
 		return false
@@ -214,8 +213,8 @@ type spans map[string]span
 
 type span struct{ key, value int }
 
-// placeKey returns the key in spans for a place. The length of each name precedes the name, because names may
-// contain a NUL.
+// placeKey returns the key in spans for a place. Each name is preceded by its length, because names may contain a
+// NUL.
 func placeKey(way []string) string {
 	var path []byte
 	for _, name := range way {
@@ -230,8 +229,8 @@ func oneMore(path []byte, name string) []byte {
 	return append(path, name...)
 }
 
-// newSpans reads the tokens once and finds the places of the errors. For a duplicate key, it uses the last
-// value, like the validator.
+// newSpans reads the tokens once and finds the places of the errors. If a key is duplicated, it uses the last value,
+// as the validator does.
 func newSpans(args []byte, toks json.TokenList, all []*jsonschema.ValidationError) spans {
 	wanted := spans{}
 	for _, e := range all {
@@ -302,8 +301,8 @@ type violation struct {
 	off   int
 }
 
-// complaintsOf splits an error of the validator into violations. Each key that is not allowed becomes one
-// violation.
+// complaintsOf splits an error of the validator into violations. If the error is about keys that are not allowed,
+// each key becomes a violation of its own.
 func complaintsOf(e *jsonschema.ValidationError, where spans) (all []violation) {
 	k, ok := e.ErrorKind.(*kind.AdditionalProperties)
 	if !ok {

@@ -10,11 +10,12 @@ import (
 	"toolscope/stream/json"
 )
 
-// maxFindings is the maximum number of findings in the early check, and also in the final validation.
+// maxFindings is the maximum number of findings in the early check. It also limits the findings in the final
+// validation.
 const maxFindings = 5
 
-// A CallChecker follows one call. Its work grows only with new tokens of the call, and with new bytes in
-// strings that the schema restricts.
+// A CallChecker follows one call. Its work grows only with the call's new tokens, and with new bytes in strings that
+// the schema restricts.
 type CallChecker struct {
 	set    *Set
 	call   *stream.Call
@@ -26,13 +27,13 @@ type CallChecker struct {
 
 	rewrites int
 	next     int             // index of the next token to check
-	inside   bool            // that token was still incomplete at the last check
+	inside   bool            // the next token was still incomplete at the last check
 	start    int             // offset of the token's first byte
 	stack    []openContainer // open containers, the innermost last
 	active   []*schemaNode   // schemas of the open containers
 	want     []*schemaNode   // schemas for the next value
 	text     stringProgress
-	workLeft int // units left for patterns for keys and for listed scalars
+	workLeft int // units left for matching patterns of keys and for comparing listed scalars
 
 	reported []reportedKey
 	found    []stream.Finding
@@ -82,8 +83,8 @@ func (w *CallChecker) Extend() []stream.Finding {
 	return w.found
 }
 
-// isGrowing reports whether the next token is incomplete: more of it may arrive, or bytes that are not JSON
-// cut it off.
+// isGrowing reports whether the next token is incomplete, either because more of it may arrive, or because bytes that
+// are not JSON cut it off.
 func (w *CallChecker) isGrowing(toks json.TokenList) bool {
 	if w.next == toks.Len()-1 {
 		return w.call.Lexer().Open()
@@ -106,7 +107,7 @@ func (w *CallChecker) isGrowing(toks json.TokenList) bool {
 	return false
 }
 
-// findTool finds the tool when its name is known, and begins the checks.
+// findTool finds the tool when its name is known, and begins checking the arguments.
 func (w *CallChecker) findTool() {
 	w.named = true
 	t := w.set.find(w.call.Namespace, w.call.Name)
@@ -134,8 +135,8 @@ func (w *CallChecker) findTool() {
 	}
 }
 
-// checkFolded reports a name that contains the namespace of a declared tool, or a number that the model
-// added. There is a separate finding for a name with markup.
+// checkFolded reports a name that contains the namespace of a declared tool, or a number that the model added. A name
+// with markup has a finding of its own.
 func (w *CallChecker) checkFolded() {
 	name := w.call.Name
 	switch t := w.set.foldedName(name); {
@@ -162,8 +163,8 @@ func (w *CallChecker) checkDeclaration(t *tool) {
 	}
 }
 
-// checkNamespace reports a call without the namespace of its tool. The event that ends the call may still
-// contain the namespace.
+// checkNamespace reports a call that lacks the namespace of its tool. The event that ends the call may still contain
+// the namespace.
 func (w *CallChecker) checkNamespace() {
 	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
 		name := clipText(w.call.Name)
@@ -178,7 +179,7 @@ func (w *CallChecker) stopChecking(why stream.Message) {
 	w.found = append(w.found, Unchecked.Finding("%s", why))
 }
 
-// restart starts the checks at the first token: when they begin, and after the arguments were replaced.
+// restart starts checking at the first token, either for the first time or because the arguments were replaced.
 func (w *CallChecker) restart() {
 	w.rewrites = w.call.Rewrites
 	w.done = len(w.reported) >= maxFindings || w.workLeft < 0
@@ -221,7 +222,7 @@ func (w *CallChecker) checkToken(toks json.TokenList, growing bool) bool {
 	return true
 }
 
-// beginValue begins a value of the given kind. It reports the schemas that don't allow the kind, and removes
+// beginValue begins a value of the given kind. It reports the schemas in want that don't allow the kind, and removes
 // them from want.
 func (w *CallChecker) beginValue(k kinds) {
 	if n := len(w.stack); n > 0 && w.stack[n-1].array {
@@ -313,8 +314,8 @@ func (w *CallChecker) beginElement(o *openContainer) {
 	}
 }
 
-// report reports a finding about the value or key at start, but only once. The byte at off proves the
-// finding. The parameter hint is the short form of the message.
+// report reports a finding about the value or key at start, but only once. The byte at off proves the finding. The
+// parameter hint is a short form of the message.
 func (w *CallChecker) report(of *stream.Diagnosis, start, off int, message stream.Message, hint string) {
 	if w.done || w.isReported(of, start) {
 		return
