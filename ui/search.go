@@ -26,7 +26,7 @@ type search struct {
 	hits   []int
 	at     int        // current match
 	there  bool       // the user went to a match
-	cursor int        // place in the pane where the search for the first match starts
+	cursor int        // position in the pane at which the search for the first match starts
 	next   int        // how far the pane was searched, or panes.AllFound
 	round  int        // number of the current search step
 	of     stream.Ref // the selection when the search ran
@@ -127,9 +127,9 @@ func (sr *search) seekOn(piece int) {
 	sr.selectFirstHit()
 }
 
-// selectFirstHit goes to the first match after the cursor, or else, once the search is complete, to the first
-// match in the pane. It goes to another pane only after the user has finished typing, because each letter may
-// change the match.
+// selectFirstHit goes to the first match after the cursor or, once the search is complete and no such match exists,
+// to the first match in the pane. It goes to another pane only after the user has finished typing, because each
+// letter may change the match.
 func (sr *search) selectFirstHit() {
 	from := sort.SearchInts(sr.hits, sr.cursor)
 	switch {
@@ -430,7 +430,7 @@ func (m *Model) fieldWords(field string) (words []string) {
 // filterRows is the total height of the input, the fields, and the errors.
 const filterRows = 4
 
-// WantedRows returns the height of the bar. It is at most two rows on a small screen.
+// WantedRows returns the height of the bar, which is at most two rows on a small screen.
 func (f *filterBar) WantedRows(h int) int {
 	if h < 2*filterRows {
 		return min(2, h)

@@ -61,7 +61,7 @@ func TestSearchFindings(t *testing.T) {
 	}
 }
 
-// TestSearchGrows checks that the next match is searched in the current content.
+// TestSearchGrows checks that the search for the next match includes content that arrived after the last search.
 func TestSearchGrows(t *testing.T) {
 	s, a := liveScreen(t)
 	s.press("2/needle<enter>").shows("no matches for needle")
@@ -71,7 +71,7 @@ func TestSearchGrows(t *testing.T) {
 	s.feed(a.args(2, `,"needle"`).more(n)...).press("NN").shows("needle  2 of 3")
 }
 
-// TestSearchGoesWithTheChoice checks that matches in one call are not matches in another.
+// TestSearchGoesWithTheChoice checks that the matches in one call are not used as matches in another.
 func TestSearchGoesWithTheChoice(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"x":"one","y":"one","z":"one"}`).seal()
 	a.call("toolu_2", "second", `{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa":"one"}`).seal()
@@ -101,7 +101,7 @@ func TestSearchCancelled(t *testing.T) {
 	}
 }
 
-// TestSearchBar checks that the text can be edited at the cursor.
+// TestSearchBar checks that the query can be edited at the cursor.
 func TestSearchBar(t *testing.T) {
 	agent(t, 80, 24).press("/edt<left>i").shows("/edi█t").press("<home>x").shows("/x█edit").press("<end><bs>").shows("/xedi█")
 }
@@ -125,8 +125,8 @@ func TestSearchElsewhere(t *testing.T) {
 	s.press("<esc>/call open<enter>").shows("call open  1 of 1 in Wire", "[Wire")
 }
 
-// TestSearchInPieces checks that frames are drawn and keys are handled during a long search, and that a
-// search in parts finds the same matches as one at once.
+// TestSearchInPieces checks that frames are drawn and keys are handled during a long search. A search in parts must
+// find the same matches as a search in one step.
 func TestSearchInPieces(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4500)...).press("g")
 	whole, _ := s.list.Find("broken", 0, func() bool { return true })

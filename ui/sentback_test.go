@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// returned returns a screen with a turn of two calls and a turn after it. The request of that turn, and a
+// returned returns a screen with two turns, of which the first has two calls. The request of the second turn, and a
 // request without a response, send the calls back.
 func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1}`).seal().call("toolu_2", "second", `{"b":`).seal()
@@ -56,7 +56,7 @@ func TestSentBackInWire(t *testing.T) {
 	}
 }
 
-// row returns the last row of the frame that has the text.
+// row returns the last row of the frame that contains the text.
 func (s *rig) row(text string) (found string) {
 	for _, row := range s.rows() {
 		if strings.Contains(row, text) {
@@ -66,8 +66,8 @@ func (s *rig) row(text string) (found string) {
 	return found
 }
 
-// TestSentBackOpens checks that o shows how a request sent back the selected call, or the turn's first call
-// that was sent back, and that closing the view goes back.
+// TestSentBackOpens checks that o shows how a request sent back the selected call, or the turn's first call that was
+// sent back. Closing the view goes back.
 func TestSentBackOpens(t *testing.T) {
 	for _, c := range []struct{ keys, says string }{
 		{"go", "Sent back  first  turn 1 → request of turn 2"},

@@ -70,8 +70,8 @@ func TestFilterKeepsThePlace(t *testing.T) {
 	}
 }
 
-// TestFilterFollows checks that only matching turns are followed, and that a turn that no longer matches
-// stays while it is selected.
+// TestFilterFollows checks that only matching turns are followed, and that a selected turn that no longer matches
+// stays until the selection changes.
 func TestFilterFollows(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 3)...).press("ftool:broken<enter>G")
 	if s.feed(mixed(3, 2)...); s.chosenName() != "broken" || !s.follow {
@@ -97,8 +97,7 @@ func TestFilterAges(t *testing.T) {
 	s.feed(mixed(30, 1)...).shows("2 of 11 · filter since:3s")
 }
 
-// TestFilterOfDropped checks that turns of which only a row remains are counted, and that earlier matches
-// stay valid.
+// TestFilterOfDropped checks that turns of which only a row is kept are counted, and that earlier matches stay valid.
 func TestFilterOfDropped(t *testing.T) {
 	small := func(o *Options) { o.Keep = 1 }
 	s := newScreen(t, 80, 24, small).feed(mixed(0, 5)...).press("ftool:broken<enter>").shows("of 5")
@@ -128,7 +127,8 @@ func TestFilterOnScreens(t *testing.T) {
 	}
 }
 
-// TestFilterIsCheap checks that a batch evaluates only its own turns, and a frame none.
+// TestFilterIsCheap checks that the filter is evaluated only for the turns of a new batch, and for no turn when a
+// frame is drawn.
 func TestFilterIsCheap(t *testing.T) {
 	const n = 2000
 	s := newScreen(t, 120, 40).feed(mixed(0, n)...).press("fstate:bad<enter>G")

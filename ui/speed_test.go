@@ -10,16 +10,15 @@ import (
 	"toolscope/stream"
 )
 
-// measured skips a test of speed unless its result is meaningful, which needs a machine that does nothing
-// else.
+// measured skips a speed test unless its result is meaningful, which requires an otherwise idle machine.
 func measured(t *testing.T) {
 	if raceEnabled || os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")
 	}
 }
 
-// ratio returns how many times as long big takes as small. It uses the medians of alternating runs, so that a
-// busy machine affects both.
+// ratio returns how many times as long as small the function big takes. It uses the medians of alternating runs, so
+// that a busy machine affects both functions.
 func ratio(small, big func()) float64 {
 	var times [2][]time.Duration
 	for range 41 {
@@ -39,8 +38,8 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// flat fails the test unless big takes at most twice as long as small. A cost that depends on the size is a
-// hundred times as large here.
+// flat fails the test unless big takes at most twice as long as small. In these tests, a cost that depends on the
+// size would be a hundred times as large.
 func flat(t *testing.T, what string, small, big func()) {
 	t.Helper()
 	var got float64
@@ -122,7 +121,7 @@ func longNames(t testing.TB, size int) *rig {
 }
 
 // TestLiveFrames checks that with 200 calls growing at 10,000 deltas per second, frames are drawn within a
-// millisecond: 99 of 100 on a quiet machine, 9 of 10 on any.
+// millisecond: 99 of 100 on an idle machine, 9 of 10 on any machine.
 func TestLiveFrames(t *testing.T) {
 	measured(t)
 	opened, delta := manyCalls(200)

@@ -276,7 +276,7 @@ func (ms *modeStack) typedTail() (tail display.Text) {
 	return tail.Between("", " ")
 }
 
-const typedGap = 3 // number of cells before each hint
+const typedGap = 3 // position of each hint: the number of cells before it
 
 // activeInput returns a mode's input if the user is typing in it, or nil.
 func activeInput(mode modes.Mode) *screen.Input {

@@ -64,8 +64,8 @@ var proofs = []struct {
 
 var stageSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}
 
-// TestClaims plays the whole demo without waiting. It checks each caption against the call, the finding, and
-// the row.
+// TestClaims plays the whole demo without waiting. It checks each caption against its call, its finding and its row
+// in the summary.
 func TestClaims(t *testing.T) {
 	for _, size := range stageSizes {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
@@ -125,8 +125,8 @@ func checkClaim(t *testing.T, s *rig, i int) {
 	}
 }
 
-// TestStagePlays plays the demo by the clock. It checks that each scene is reached, that calls grow visibly
-// on the way to it, and that the demo ends with its summary.
+// TestStagePlays plays the demo by the clock. It checks that each scene is reached, that calls visibly grow before
+// each scene, and that the demo ends with its summary.
 func TestStagePlays(t *testing.T) {
 	for _, look := range []struct {
 		w, h   int
@@ -166,8 +166,8 @@ func TestStagePlays(t *testing.T) {
 	}
 }
 
-// TestTakeOver checks that any key that the tour doesn't use leaves the user at the current place, with a
-// notice about how to continue, and that the tour can continue from there.
+// TestTakeOver checks that any key that the tour doesn't use ends the tour at the current place. A notice says how to
+// continue, and the tour can continue from there.
 func TestTakeOver(t *testing.T) {
 	for _, key := range []string{"j", "<esc>", ",", "<tab>", "4", "<enter>", "!"} {
 		s := staged(t, 80, 24).press("}}}")

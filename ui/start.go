@@ -18,7 +18,7 @@ type SetupGuide struct {
 	Ways   []ClientSetup // setup lines for clients
 	More   string        // setup for all other clients; may be empty
 	Routes [][2]string   // path prefixes and their upstreams
-	Runs   func() bool   // reports whether the client that would end with the program is still running; nil if there is none
+	Runs   func() bool   // reports whether the client that would end with the program is still running; nil if there is no such client
 }
 
 // A ClientSetup is the line that the user pastes for a client, and any further lines.
@@ -100,8 +100,8 @@ func (su *setupScreen) drawSetup(p *screen.Pen, y, height int) {
 	}
 }
 
-// setupView returns the number of refused requests that fit in height rows, the number of setup rows, and
-// the first visible setup row. The selected row is always visible.
+// setupView returns the number of refused requests that fit into height rows, the number of setup rows, and the first
+// visible setup row. The selected row is always visible.
 func (su *setupScreen) setupView(rows []setupRow, refused, height int) (told, room, top int) {
 	told = min(refused, max(0, height-len(su.m.opt.Setup.Ways)-4))
 	room = height - 1

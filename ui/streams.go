@@ -43,8 +43,8 @@ const (
 	maxRefusalRows = 5               // maximum number of refusals shown
 	headlessRows   = 10              // maximum height without column heads
 
-	streamsAt   = time.Second      // time between two updates
-	streamsCalm = 10 * time.Second // the same with reduced motion
+	streamsAt   = time.Second      // interval between two updates
+	streamsCalm = 10 * time.Second // that interval with reduced motion
 )
 
 func (s *openStreamsPage) Keys() []screen.Binding {

@@ -24,8 +24,8 @@ func (s *rig) lane(word string) string {
 	return ""
 }
 
-// TestStripLanes checks that each party has a lane for its time, and each call a lane with its bytes. The
-// sentence describes the moment.
+// TestStripLanes checks that each party has a lane for the time that it takes, and each call a lane for its bytes.
+// The sentence describes the moment.
 func TestStripLanes(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "executed")...).end().press("g8,,")
 	for word, want := range map[string]string{
@@ -60,8 +60,8 @@ func TestStripKeepsTitles(t *testing.T) {
 	}
 }
 
-// TestStripSilence checks that a silence is drawn as such, and that pings do not turn it into text. A stall
-// is bad, and nothing else in a lane of bytes has a warm colour.
+// TestStripSilence checks that a silence is drawn as silence, and that pings are not drawn as text. A stall is drawn
+// as bad, and nothing else in a lane of bytes has a warm colour.
 func TestStripSilence(t *testing.T) {
 	a := new(anthropic).open("msg_1")
 	a.call("toolu_1", "write_file", `{"path":`, `"a.go",`, `"content":"x`)
@@ -101,7 +101,8 @@ func TestStripWithoutTimes(t *testing.T) {
 	}
 }
 
-// TestTimeTab checks that a tall screen has the timeline as a tab under the others, without a paused moment.
+// TestTimeTab checks that on a tall screen the timeline is a tab under the other tabs, even if the screen is not
+// paused.
 func TestTimeTab(t *testing.T) {
 	s := newScreen(t, 250, 60).feed(demo(t, "parallel")...).end().shows("─ [Time] ─", "○▄", "●").hides("▼")
 	if s.press("3").hides("[Time]!"); s.moment.isPaused() {

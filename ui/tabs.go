@@ -55,7 +55,7 @@ func (d *paneLayout) hasLoudFinding(t *stream.Turn) bool {
 const (
 	minRoomForTab = 8  // minimum height of the column for an open tab
 	lowTab        = 2  // minimum height of the tabs
-	roomyColumn   = 14 // minimum height of the column for roomyTab
+	roomyColumn   = 14 // minimum height of the column for the height roomyTab
 	roomyTab      = 5
 	tallColumn    = 20 // from this height, the document gets at most half of the column if the tabs need the rest
 	maxBlankRows  = 6  // if a tab leaves at least this many blank rows, the next tab opens under it
@@ -113,8 +113,8 @@ func (d *paneLayout) tabHeight(tab panes.Pane, h int) int {
 // shortColumn is the height below which a column is short.
 const shortColumn = 10
 
-// stackTabs returns the slots for the open tab and for further tabs under it. It adds tabs while the last one
-// leaves many blank rows.
+// stackTabs returns the slots for the open tab and for further tabs under it. It adds tabs until the last one leaves
+// few blank rows.
 func (d *paneLayout) stackTabs(tab panes.Pane, rows int, tabs []placedPane) []paneSlot {
 	slots := []paneSlot{{tab, rows, tabs}}
 	for _, next := range tabs {
@@ -214,8 +214,8 @@ func (pl *paneLayout) namesOf(s paneSlot, cells int, narrow bool) (names []tabNa
 	return names, true
 }
 
-// tabsEdge returns the number of cells before the first name. It is one less if the panes have a frame, which
-// adds a cell.
+// tabsEdge returns the number of cells before the first name. It is one less if the panes have a frame, because the
+// frame itself takes a cell.
 func (pl *paneLayout) tabsEdge() int {
 	if pl.isBoxed(pl.m.w, pl.m.bodyHeight()) {
 		return 1
@@ -279,7 +279,7 @@ func (pl *paneLayout) besideTabs(p *screen.Pen, s paneSlot, cells int) []screen.
 		room -= n.width(short)
 	}
 	if s.pane != nil {
-		if spans := s.pane.Spans(p); !spans.Empty() { // the extent may replace names
+		if spans := s.pane.Spans(p); !spans.Empty() { // the extent may take the place of names
 			return []screen.StyledText{{Role: screen.Muted, Text: spans.Between(" ", " ")}}
 		}
 	}

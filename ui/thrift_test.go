@@ -7,8 +7,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 )
 
-// far is a screen on a remote terminal, and the number of bytes sent to it: all of each frame that differs
-// from the last.
+// far is a screen on a remote terminal, and the number of bytes sent to that terminal: each frame that differs from
+// the last is sent completely.
 type far struct {
 	*rig
 	given int64
@@ -31,9 +31,9 @@ func (f *far) flush() bool {
 	return false
 }
 
-// TestThrift checks that while much data arrives, the terminal receives no more than its budget, and all data
-// is still read. The effects of keys, resizes and new streams are shown at once. The delayed changes are
-// finally shown even if nothing more arrives.
+// TestThrift checks that while much data arrives, the terminal receives no more than its budget, and all data is
+// still read. The effects of keys, resizes and new streams are shown at once. The delayed changes are shown in the
+// end, even if nothing more arrives.
 func TestThrift(t *testing.T) {
 	f := newFar(t)
 	opened, delta := manyCalls(50)
@@ -98,7 +98,7 @@ func TestThrift(t *testing.T) {
 	}
 }
 
-// TestThriftWakes checks that a screen that delays frames is woken once for all of them.
+// TestThriftWakes checks that a screen that delays frames is woken only once for all delayed frames.
 func TestThriftWakes(t *testing.T) {
 	f := newFar(t)
 	f.given = 1 << 20
@@ -112,7 +112,7 @@ func TestThriftWakes(t *testing.T) {
 	if cmd := f.frame.scheduleDraw(redrawTick{}); !f.redraw.on || cmd == nil {
 		t.Error("a screen that is woken too early does not go to sleep again")
 	}
-	f.now = f.now.Add(500 * 24 * time.Hour) // however large the debt was
+	f.now = f.now.Add(500 * 24 * time.Hour) // even if the debt was very large
 	if cmd := f.frame.scheduleDraw(redrawTick{}); f.redraw.on || cmd != nil {
 		t.Error("a screen that is woken holds back")
 	}

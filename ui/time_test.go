@@ -61,8 +61,8 @@ func checkMoments(t *testing.T, records []stream.Record, w, h, most int) {
 	}
 }
 
-// checkTabs fails unless each tab shows at a moment what it showed then: for the newest call and, at every
-// other moment, for its turn.
+// checkTabs fails unless each tab shows at a moment what it showed when that moment was live. It checks the newest
+// call and, at every other moment, that call's turn.
 func checkTabs(t *testing.T, n int, fresh, walks *rig) {
 	t.Helper()
 	desk := walks.paneLayout
@@ -112,7 +112,7 @@ func TestMomentFrames(t *testing.T) {
 	}
 }
 
-// TestCorpusMomentFrames checks the same with captured streams.
+// TestCorpusMomentFrames checks with captured streams that a moment looks as it did when it was live.
 func TestCorpusMomentFrames(t *testing.T) {
 	eachCapture(t, func(t *testing.T, records []stream.Record) { checkMoments(t, records, 140, 40, 6) })
 }

@@ -82,7 +82,7 @@ func (pm *pausedMoment) deltaOfTurn(t *stream.Turn, n, by int) (at int, ok bool)
 	return 0, false
 }
 
-// deltaOfAny is like deltaOfCall, but for any turn.
+// deltaOfAny is like deltaOfTurn, but for any turn.
 func (pm *pausedMoment) deltaOfAny(n, by int) (at int, ok bool) {
 	v, e := pm.m.in.View(), n
 	if by < 0 {
@@ -213,8 +213,8 @@ type bookmarks struct {
 	places []bookmark
 }
 
-// toggleBookmark bookmarks the current place, with a default name if name is empty. If another place has
-// that name, the name moves to this place. If this place has it already, the bookmark is removed.
+// toggleBookmark bookmarks the current place, with a default name if name is empty. If another place has that name,
+// the name moves to the current place. If the current place already has that name, the bookmark is removed.
 func (bm *bookmarks) toggleBookmark(name string) {
 	t, c := bm.m.view.Find(bm.m.selected)
 	if t == nil {
@@ -257,7 +257,7 @@ func (bm *bookmarks) nthOf(t *stream.Turn) (n int) {
 // paletteBookmarks returns the bookmarks for the palette, the latest first.
 func (bm *bookmarks) paletteBookmarks() (all []modes.Bookmark) {
 	for _, b := range slices.Backward(bm.places) {
-		var where display.Text // empty if the name contains it
+		var where display.Text // no detail if the name already contains it
 		if b.given {
 			where = bm.m.draw.Format("turn %s", screen.Count(int(b.of.Turn)+1))
 		}

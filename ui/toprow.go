@@ -49,7 +49,7 @@ func (fd *frameDrawer) drawTop(p *screen.Pen) {
 			if part.rank != rank {
 				continue
 			}
-			if part.width() > room { // a shorter part is not drawn in place of a more important one
+			if part.width() > room { // a shorter part is not drawn in place of a more important part
 				break
 			}
 			kept[i], room = true, room-part.width()
@@ -216,7 +216,8 @@ func (fd *frameDrawer) briefSource() display.Text {
 	return display.Text{}
 }
 
-// placeText returns the name of the selection: the selected call or else turn, and the path at the cursor.
+// placeText returns the name of the selected call or, if no call is selected, of the selected turn, and the path at
+// the cursor.
 func (m *Model) placeText() display.Text {
 	t, c := m.selectedTurn(), m.selectedCall()
 	switch {

@@ -327,7 +327,7 @@ func (tp *tourPlayer) captionRows() int {
 	return 3
 }
 
-// The minimum screen heights for a caption of several rows, for a title above it, and for the next scene
+// The minimum screen heights for a caption of several rows, for a title above the caption, and for the next scene
 // below it. On a narrow screen, each sentence takes one more row.
 const (
 	tallCaption  = 14

@@ -37,7 +37,7 @@ type sceneSubject struct {
 	call *stream.Call
 }
 
-// caption says what the user sees and why it matters. The text short is for a small screen.
+// caption says what the user sees and why it matters. The field short is a shorter text for a small screen.
 type caption struct{ what, why, short display.Text }
 
 // summaryText is a row of the summary: its text and its finding. It has a state and a name if they differ

@@ -63,8 +63,8 @@ func TestPingsAreSilence(t *testing.T) {
 	}
 }
 
-// TestWaitingClients checks that the second row counts clients that have calls to run, until they send the results or
-// have been silent for minutes.
+// TestWaitingClients checks that the second row counts clients that have calls to run. A client is counted until it
+// sends the results or has been silent for minutes.
 func TestWaitingClients(t *testing.T) {
 	records := measuredSession(t)
 	s := newScreen(t, 80, 24, awaiting)

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// longTurn returns a screen that is paused in a turn with the given number of deltas, from 20 calls in turn.
-// For every thousand deltas, there is a small turn in between.
+// longTurn returns a screen that is paused in a turn with the given number of deltas, which alternate between 20
+// calls. For every thousand deltas, there is a small turn in between.
 func longTurn(t testing.TB, deltas int) *rig {
 	opened, delta := manyCalls(20)
 	s := newScreen(t, 140, 40).feed(opened...)
@@ -50,7 +50,7 @@ func (s *rig) takeAll() *rig {
 	return s
 }
 
-// walks are ways to go to other moments, with the frame for each.
+// walks are ways to go to other moments, including the frame for each moment.
 var walks = []struct {
 	what string
 	walk func(s *rig, rng *rand.Rand)
@@ -92,8 +92,8 @@ func benchmarkWalk(b *testing.B, s *rig, walk func(*rig, *rand.Rand)) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "ms/p99")
 }
 
-// TestWalkMemory checks that the memory that such a key and the next frame allocate does not grow with the
-// turn. The race detector empties buffer pools at random, so nothing is measured with it.
+// TestWalkMemory checks that the memory allocated for a key that goes to another moment, and for the next frame, does
+// not grow with the turn. The race detector empties buffer pools at random, so nothing is measured with it.
 func TestWalkMemory(t *testing.T) {
 	if raceEnabled {
 		t.Skip("measured without the race detector")
@@ -118,8 +118,8 @@ func TestWalkMemory(t *testing.T) {
 	}
 }
 
-// TestWalkIsFlat checks that the time for such a key grows far less than the turn: only the events between
-// two checkpoints of a turn are applied again.
+// TestWalkIsFlat checks that the time for a key that goes to another moment grows far less than the turn. Only the
+// events between two checkpoints of a turn are applied again.
 func TestWalkIsFlat(t *testing.T) {
 	measured(t)
 	small, big := longTurn(t, 100_000), longTurn(t, 1_000_000)

@@ -19,7 +19,7 @@ func warmCells(s *rig) (n int) {
 	return n
 }
 
-// warmIn returns the number for one row.
+// warmIn returns the number of such texts in one row.
 func warmIn(s *rig, row string) (n int) {
 	cells(s, row, func(sgr string, width int) {
 		for _, m := range rgb.FindAllStringSubmatch(sgr, -1) {
@@ -38,8 +38,8 @@ func warmIn(s *rig, row string) (n int) {
 	return n
 }
 
-// TestHealthyIsNotWarm checks that nothing is yellow, orange or red if there is no problem, in every view,
-// and that a problem has such a colour.
+// TestHealthyIsNotWarm checks that no view has anything yellow, orange or red if there is no problem, and that a
+// problem has such a colour.
 func TestHealthyIsNotWarm(t *testing.T) {
 	for _, name := range themes.Names()[:4] {
 		for _, dark := range []bool{true, false} {

@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestPings checks that consecutive pings are one row. When the screen goes back in time, the row counts only
-// the pings that had arrived.
+// TestPings checks that consecutive pings share one row. When the screen goes back in time, the row counts only the
+// pings that had arrived by then.
 func TestPings(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "write_file", `{"path": "a.go"`)
 	for range 4 {

@@ -25,8 +25,8 @@ func EventTime(v *providers.View, event int32) display.Text {
 	return display.Text{}
 }
 
-// maxTimedDeltas limits how many deltas a growing call may have for its times to be shown. Computing the
-// times means reading all silences between deltas.
+// maxTimedDeltas is the maximum number of deltas of a growing call for which its times are shown. Computing the times
+// means reading all silences between deltas.
 const maxTimedDeltas = 1000
 
 // latencyLines returns the lines about a call's times and longest silence, which are below the run rules. It
@@ -100,8 +100,8 @@ func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
 
-// SentBackLabel is the label of the page that shows how a call was sent back. Its count is how often the call
-// was sent back, in the role of the worst outcome.
+// SentBackLabel is the label of the page that shows how a call was sent back. Its count is the number of times that
+// the call was sent back, in the role of the worst outcome.
 func SentBackLabel(c *stream.Call) Label {
 	l := Label{Name: display.Lit("Sent back"), Short: display.Lit("Back"), Role: screen.Muted}
 	if c == nil {
@@ -183,8 +183,8 @@ func sentBackLines(v *providers.View, c *stream.Call, width int, p *screen.Pen) 
 	return lines
 }
 
-// drawSentBack draws an event that reports how a later request sent a call back. This event has no frame in
-// the response. If which is set, the row also names the call.
+// drawSentBack draws an event that reports how a later request sent a call back. This event has no frame in the
+// response. If which is true, the row also names the call.
 func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g screen.Surface, which bool) {
 	look, sign := SentBackLook(p, e.Text)
 	p.TextOn(screen.Muted, g, p.Format("%-4s  ", e.Kind))
@@ -197,8 +197,8 @@ func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g
 	p.TextOn(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
 }
 
-// speakers tracks the differences between the turns in the list. A column that would be empty, or the same in
-// all rows, is not drawn.
+// speakers tracks the differences between the turns in the list, because a column is not drawn if it would be empty
+// or the same in all rows.
 type speakers struct {
 	several bool // whether there are several agents
 	agent   string
@@ -217,7 +217,7 @@ type speakers struct {
 // maxFiles limits how many files are counted.
 const maxFiles = 1 << 12
 
-// addTurns adds new turns. If again is set, it starts again with all turns.
+// addTurns adds new turns. If again is true, it starts from scratch with all turns.
 func (w *speakers) addTurns(scene *Context, turns []*stream.Turn, again bool) {
 	v := scene.View
 	if again {
@@ -237,8 +237,8 @@ func (w *speakers) addTurns(scene *Context, turns []*stream.Turn, again bool) {
 	}
 }
 
-// addTimes records whether a turn has a model, whether it or one of its calls has a duration, and the width of the
-// longest name of a model.
+// addTimes records whether a turn has a model, whether the turn or one of its calls has a duration, and the width of
+// the longest name of a model.
 func (w *speakers) addTimes(t *stream.Turn) {
 	w.model = w.model || t.Model != ""
 	w.models = max(w.models, utf8.RuneCountInString(present.ShortModel(t.Model)))

@@ -24,14 +24,14 @@ type breakdownTable struct {
 	computed bool // the tokens and costs are computed
 }
 
-// calledNames are the names of the tools that were called so far.
+// calledNames are the names of the tools that have been called so far.
 type calledNames struct {
 	names   map[string]bool
 	ended   int  // the turns before this one have ended, and their calls are in names
 	partial bool // the calls of some turns were dropped
 }
 
-// addTurns adds the names of the calls since the previous call.
+// addTurns adds the names of the tools that were called since its last run.
 func (n *calledNames) addTurns(turns []*stream.Turn) {
 	if n.names == nil {
 		n.names = map[string]bool{}
@@ -103,7 +103,7 @@ func (b *breakdownTable) updateUsage(s *Context, t *stream.Turn) {
 	b.SetUsage(t.Usage, &rates)
 }
 
-// minTurnsForUnused is the number of turns from which on the note about unused tools is shown.
+// minTurnsForUnused is the minimum number of turns for the note about unused tools.
 const minTurnsForUnused = 2
 
 // countUnused sets the note about the tools that were not called.

@@ -160,10 +160,10 @@ func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 	return p.Clean(text)
 }
 
-// adviceEnds are the beginnings of parts that advice can do without.
+// adviceEnds are the beginnings of parts that can be left out of a piece of advice.
 var adviceEnds = []string{". ", "; ", ": ", " (", ", ", " or ", " and ", " to ", " in "}
 
-// shortAdvice returns as much of an advice as fits into a row: the beginning before one of adviceEnds. If even the
+// shortAdvice returns as much of the advice as fits into a row: the beginning before one of adviceEnds. If even the
 // shortest beginning doesn't fit, it returns the whole advice.
 func shortAdvice(p *screen.Pen, advice string, room int) display.Text {
 	for part := advice; p.Clean(part).Width() > room; {

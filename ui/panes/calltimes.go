@@ -259,7 +259,7 @@ func (t *timeTable) titleText() display.Text {
 }
 
 // rowText returns a row of the table. The first row, for which beside is nil, has times. Other rows have the
-// differences from it where both times are known.
+// differences from the first row where both times are known.
 func (t *timeTable) rowText(r timesRow, beside *timesRow) display.Text {
 	name := t.p.Clean(r.name)
 	switch {
@@ -279,7 +279,7 @@ func (t *timeTable) rowText(r timesRow, beside *timesRow) display.Text {
 	}, t.orUnknown(t.p.Clean(r.how.String())))
 }
 
-// orUnknown returns a text, or the sign for unknown.
+// orUnknown returns the given text, or the sign for unknown if the text is empty.
 func (t *timeTable) orUnknown(text display.Text) display.Text {
 	if text.Empty() {
 		return t.p.Glyph.None

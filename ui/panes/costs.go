@@ -119,7 +119,7 @@ func (o *openTurn) addOpen(to *price.Sum) {
 
 func (o *openTurn) isBackground() bool { return o.ask != nil && o.ask.Background }
 
-// addTo adds the cost of a turn. An uncertain background request does not make the sum uncertain.
+// addTo adds the cost of a turn to a sum. An uncertain background request does not make the sum uncertain.
 func (o *openTurn) addTo(to *price.Sum) {
 	f := o.figure
 	if o.isBackground() {
@@ -199,7 +199,7 @@ func (b *Costs) ratesOf(t *stream.Turn) string {
 	return b.rates.text
 }
 
-// Total returns the cost of all turns so far. It is also approximate while the cost of an open turn is
+// Total returns the cost of all turns so far. The total is also approximate while the cost of an open turn is
 // unknown, except for background requests.
 func (b *Costs) Total() price.Sum { return b.total }
 
@@ -251,7 +251,7 @@ func shortCost(p *screen.Pen, f price.Figure) display.Text {
 	return p.Clean(dollarText(f.USD, f.Approximate))
 }
 
-// TotalCost formats a sum as shortCost does, and adds the number of turns with unknown cost.
+// TotalCost formats a sum as shortCost does, and adds the number of turns with an unknown cost.
 func TotalCost(p *screen.Pen, t price.Sum) display.Text {
 	if t.Paid == 0 {
 		return p.Clean(t.String())

@@ -190,7 +190,7 @@ func (h *Hits) hitsNear(off int) []int {
 	return h.at[lo:min(lo+2, len(h.at))]
 }
 
-// unitEnd returns n, or the end of the unit if n would split a unit. A change of style must not split a unit.
+// unitEnd returns n or, if n would split a unit, the end of that unit. A change of style must not split a unit.
 func unitEnd(draw display.Drawer, b []byte, n int) int {
 	if n >= len(b) || b[n] < utf8.RuneSelf {
 		return n
@@ -323,8 +323,8 @@ func mergeCuts(cuts []layout.RowEdit, notes []findingNote) (all []layout.RowEdit
 	return append(all, cuts...)
 }
 
-// findingSpots returns the findings that have a place in the current text, by row, with the worst first. It
-// returns none if toolscope missed bytes of the call, because faults in the other bytes are then uncertain.
+// findingSpots returns the findings that have a place in the current text, by row, with the worst first. If toolscope
+// missed bytes of the call, it returns none, because faults in the bytes that did arrive are then uncertain.
 func (d *Document) findingSpots() (all []findingSpot) {
 	c, size := d.Call, len(d.Call.Args())
 	if len(d.layoutRows()) == 0 || c.Status() == stream.Unseen {
@@ -400,8 +400,8 @@ func (d *Document) makeNote(of []findingSpot) findingNote {
 	return n
 }
 
-// deltaText returns the delta sign, the number of the delta in which a finding's byte arrived, and the text
-// after. It returns "" if the delta is unknown.
+// deltaText returns the delta sign, the number of the delta in which a finding's byte arrived, and the string after.
+// It returns "" if the delta is unknown.
 func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	if s.delta == 0 {
 		return display.Text{}

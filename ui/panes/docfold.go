@@ -12,9 +12,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// folds are the folded objects and arrays, of which only the opening row is shown. They are identified by the
-// number of their first token, so they stay folded when the layout changes. A container that is still growing
-// is shown until it has closed.
+// folds are the folded objects and arrays, of which only the opening row is shown. Each is identified by the number
+// of its first token, so it stays folded when the layout changes. A container that is still growing is shown until it
+// has closed.
 type folds struct {
 	tokens   []int32 // ascending
 	cuts     []layout.RowEdit
@@ -29,8 +29,8 @@ func (d *Document) jsonBoxes() []layout.Box {
 	return d.json.Boxes()
 }
 
-// boxFrom returns the index of the first object or array that opens on a row or after it, or the number of all
-// if there is none.
+// boxFrom returns the index of the first object or array that opens on a row or after it, or the total number if
+// there is none.
 func (d *Document) boxFrom(row int) int {
 	return sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Row) >= row })
 }
@@ -106,8 +106,8 @@ func (d *Document) revealRow(row int) {
 	}
 }
 
-// Fold folds the container that begins on the cursor's row, or else the container around the cursor. If it
-// can't, it returns the reason.
+// Fold folds the container that begins on the cursor's row, or else the container around the cursor. If neither can
+// be folded, it returns the reason.
 func (d *Document) Fold() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 {
@@ -128,7 +128,7 @@ func (d *Document) Fold() (why display.Text) {
 	return display.Text{}
 }
 
-// Unfold unfolds the container on the cursor's row. If it can't, it returns the reason.
+// Unfold unfolds the container on the cursor's row. If nothing can be unfolded, it returns the reason.
 func (d *Document) Unfold() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 || d.foldedBox(row) == nil {
@@ -138,8 +138,8 @@ func (d *Document) Unfold() (why display.Text) {
 	return display.Text{}
 }
 
-// FoldAll unfolds everything. If nothing is folded, it folds the containers directly inside the outermost
-// one, except the one with the cursor. If it can't, it returns the reason.
+// FoldAll unfolds everything. If nothing is folded, it folds the containers directly inside the outermost one, except
+// the one with the cursor. If that is not possible, it returns the reason.
 func (d *Document) FoldAll() (why display.Text) {
 	row := d.cursorRow()
 	if row < 0 {
@@ -363,9 +363,9 @@ func isFileKey(key string) bool {
 	return strings.Contains(key, "path") || strings.Contains(key, "file")
 }
 
-// Literal is a decoded string in the arguments.
+// Literal is a decoded string from the arguments.
 type Literal struct {
-	Path    string // its path in the arguments
+	Path    string // the path of the string in the arguments
 	Text    string
 	Hint    ContentHint
 	Growing bool // the closing quotation mark has not arrived

@@ -255,7 +255,7 @@ func (c *colours) colourAt(off int) (screen.Paint, int) {
 	return c.spans[n].on, c.spans[n].end
 }
 
-// Colour starts to highlight the complete lines, unless a job with these paints is done or running.
+// Colour starts to highlight the complete lines, unless a job with the same paints is done or running.
 func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
 	end := r.lineEnd()
 	if end == 0 || end > maxHighlight || r.busy != nil && r.busy.ink == ink || r.done == end && r.ink == ink ||

@@ -154,8 +154,8 @@ func (d *Document) refreshRows() {
 // FullHeight returns the number of rows of the document as it is drawn.
 func (d *Document) FullHeight() int { return max(1, d.textRows()+d.closerRows()) }
 
-// wantedHeight returns the number of rows that the document uses if there is room. It doesn't depend on the
-// present height. Otherwise the rows of a frame would depend on earlier frames.
+// wantedHeight returns the number of rows that the document uses if there is room. It doesn't depend on the present
+// height, because otherwise the rows of a frame would depend on earlier frames.
 func (d *Document) wantedHeight() int {
 	n := len(d.missingClosers())
 	if d.textRows() < 3*n {
@@ -380,7 +380,7 @@ func (d *Document) drawEnd(p *screen.Pen) {
 	p.Text(r, d.endSign())
 }
 
-// endSign returns the sign after the last byte. It shows that more bytes may arrive, or why they did not.
+// endSign returns the sign after the last byte. The sign shows that more bytes may arrive, or why no more did.
 func (d *Document) endSign() display.Text {
 	g, c := d.glyphSet(), d.Call
 	switch st := c.Status(); {
@@ -456,8 +456,8 @@ func (d *Document) drawNothing(p *screen.Pen) {
 	}
 }
 
-// maxSpacedRows is the maximum number of rows in a document with blank rows between fields. A longer text is
-// not meant to be read from a distance.
+// maxSpacedRows is the maximum number of rows in a document with blank rows between fields. A longer document is not
+// meant to be read from a distance.
 const maxSpacedRows = 512
 
 // addBlankRows adds to cuts a blank row before each row that begins another field.

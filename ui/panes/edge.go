@@ -9,7 +9,7 @@ import (
 // heavy.
 type paneEdge struct {
 	title   display.Text
-	beside  display.Text // muted; the first text that is cut
+	beside  display.Text // muted; cut before any other text
 	key     display.Text // the key that changes the text on the right
 	right   display.Text
 	focused bool

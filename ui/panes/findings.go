@@ -200,8 +200,7 @@ type findingsKey struct {
 	closed bool // the turn has ended
 }
 
-// findingsState has the data that findingsKey is made from. Making the key is slow for a turn with many
-// calls.
+// findingsState has the data from which findingsKey is made. Making the key is slow for a turn with many calls.
 type findingsState struct {
 	of             stream.Ref
 	events, source int // events of the turn; findings that belong to no turn

@@ -70,7 +70,7 @@ func (f *foldableDocument) updateView() {
 	f.view.Set(f.cuts)
 }
 
-// shownCount returns how many rows are shown.
+// shownCount returns the number of rows that are shown.
 func (f *foldableDocument) shownCount() int { return f.view.Len(len(f.rows)) }
 
 // rowAtPlace returns the row at a place.

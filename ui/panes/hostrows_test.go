@@ -11,10 +11,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestHostRows checks that turns from other machines are below the row of their machine. Machines are sorted
-// by name, and turns by when they began. The turns of a folded machine are on the machine's row. While turns
-// arrive, machines appear and machines are folded, the rows counted step by step are compared with rows
-// counted at once.
+// TestHostRows checks that turns from other machines are below the row of their machine. Machines are sorted by name,
+// and turns by start time. A folded machine's turns share the machine's row. While turns arrive, machines appear and
+// machines are folded, the test compares the rows counted step by step with rows counted at once.
 func TestHostRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var in providers.Inspector
@@ -100,8 +99,8 @@ func TestHostRows(t *testing.T) {
 	}
 }
 
-// TestHostRowsGrowth checks that many new machines at once take as much work each as a few. Allocations are
-// the measure of the work.
+// TestHostRowsGrowth checks that each of many new machines takes as much work as each of a few. Allocations are the
+// measure of the work.
 func TestHostRowsGrowth(t *testing.T) {
 	cost := func(hosts int) uint64 {
 		states := make([]MachineState, hosts)

@@ -241,8 +241,8 @@ func (l *List) headRows(height int) int {
 // fit.
 const minHeadRows = 4
 
-// recountVisible counts the rows of the visible turns again, and reports whether any count changed. A dropped
-// turn has no calls left, and no event reports that.
+// recountVisible counts the rows of the visible turns again, and reports whether any count changed. This is needed
+// because no event reports that a dropped turn has lost its calls.
 func (l *List) recountVisible() (changed bool) {
 	var last *stream.Turn
 	for row := l.Top; row < min(l.Top+l.Height, l.Rows); row++ {
@@ -401,7 +401,7 @@ func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	return max(0, l.rowOfOwn(t, l.ownRow(t)))
 }
 
-// ownRow returns the index of the row that is about the turn itself: its own row, or else the first.
+// ownRow returns the index of the row that is about the turn itself: its own row, or else its first row.
 func (l *List) ownRow(t *stream.Turn) int {
 	if n := len(t.Calls); l.rows.plain.rowsOf(t) > n {
 		return n
@@ -409,7 +409,7 @@ func (l *List) ownRow(t *stream.Turn) int {
 	return 0
 }
 
-// RefAt returns the turn or call in a row. For a machine, it returns the machine's newest shown turn or call.
+// RefAt returns the turn or call in a row. For a machine's row, it returns the machine's newest shown turn or call.
 func (l *List) RefAt(_ *stream.Session, row int) stream.Ref {
 	switch at := l.targetOf(row); {
 	case at.turn != nil:

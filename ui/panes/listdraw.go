@@ -381,8 +381,8 @@ const minWords = 6
 // maxDepth is the maximum depth of sub-agents that is drawn.
 const maxDepth = 8
 
-// depthOf returns the number of calls above the agent of a turn: each started an agent or sub-agent. The
-// result is at most maxDepth.
+// depthOf returns the number of calls above the agent of a turn: each of these calls started an agent or sub-agent.
+// The result is at most maxDepth.
 func (l *List) depthOf(t *stream.Turn) (depth int) {
 	for up, _ := l.parentTurn(t); up != nil && depth < maxDepth; up, _ = l.parentTurn(up) {
 		depth++

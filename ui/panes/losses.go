@@ -63,8 +63,8 @@ func addedSpans(c *replay.Sent) (added []Span) {
 	return added
 }
 
-// isReplacedByEmpty reports whether {} replaces the arguments. Then the opening brace that both have does not
-// count as kept.
+// isReplacedByEmpty reports whether {} replaces the arguments. In that case, the opening brace that both texts share
+// does not count as kept.
 func isReplacedByEmpty(c *replay.Sent) bool {
 	return json.Value(c.Args).EmptyObject() && !json.Value(bytes.TrimSpace(c.Original)).EmptyObject()
 }

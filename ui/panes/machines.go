@@ -46,7 +46,7 @@ func (r *machineRows) hasMachines() bool {
 	return len(r.machines) > 1 || len(r.machines) == 1 && r.machines[0].name != ""
 }
 
-// headRows returns how many rows are above the turns of a machine.
+// headRows returns the number of rows above the turns of a machine.
 func (r *machineRows) headRows() int {
 	if r.hasMachines() {
 		return 1
@@ -54,7 +54,7 @@ func (r *machineRows) headRows() int {
 	return 0
 }
 
-// machineOf returns the machine of a turn, and the name of the turn's capture on that machine.
+// machineOf returns the machine of a turn, and the name on that machine of the turn's capture.
 func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
 	if x := v.Exchange(t.Exchange); x != nil && x.Head.Origin != nil {
 		return x.Head.Origin.Host, x.Head.Origin.Agent
@@ -62,7 +62,7 @@ func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
 	return "", ""
 }
 
-// countTurns counts new turns, or all turns again. It returns how many of the turns were counted before.
+// countTurns counts new turns, or all turns again. It returns the number of turns that were counted before.
 func (r *machineRows) countTurns(v *providers.View, again bool) (known int) {
 	s := v.Session()
 	if again || s.TrimmedTurns()+len(s.Turns) < r.known || r.known < s.TrimmedTurns() {
