@@ -37,8 +37,8 @@ func (lv *liveSession) keptFlags(cmd *cobra.Command, f *liveFlags) {
 	}
 }
 
-// startKeptCapture starts a capture in toolscope's own folder, and prunes the folder. It reports a failure, and the
-// command continues without a capture. It returns nil if nothing is recorded.
+// startKeptCapture starts a capture in toolscope's own folder, and prunes the folder. If it fails, it reports the
+// error, and the command continues without a capture. It returns nil if nothing is recorded.
 func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string) *captureWriter {
 	if f.kept.none {
 		return nil

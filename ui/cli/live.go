@@ -140,7 +140,7 @@ func (l *liveInput) start(run func(pass func())) {
 	l.begun.Do(func() { go run(l.forwardAll) })
 }
 
-// callDirect calls f. It is the argument for start if no other code must run around f.
+// callDirect calls f. It is the argument for start when f needs no other code around it.
 func callDirect(f func()) { f() }
 
 // maxBatch is the approximate number of bytes that are passed on between two checks for the end of the source.
@@ -176,8 +176,8 @@ func (l *liveInput) forwardAll() {
 	l.answers.Close(nil)
 }
 
-// redactRecord passes on a record after redaction. When the run must end, it omits bodies, because redaction may need
-// seconds for them.
+// redactRecord redacts a record and passes it on. When the run must end, it omits bodies, because redacting them may
+// take seconds.
 func (l *liveInput) redactRecord(r capture.Record) {
 	if n := int64(len(r.Data)); n > 0 && l.hurried.Load() {
 		r.Data = nil
@@ -216,7 +216,7 @@ func (l *liveInput) redactRecord(r capture.Record) {
 // omittedRules describe the gaps that omitted bodies leave.
 var omittedRules = record.QueueRules(0, "were not recorded: toolscope was ended by a signal")
 
-// reportOmitted passes on r with the gap in its stream. If there is no gap, it does nothing and returns
+// reportOmitted reports the gap in the stream of r together with r. If there is no gap, it does nothing and returns
 // false.
 func (l *liveInput) reportOmitted(r capture.Record) (reported bool) {
 	lost := l.omitted[r.Stream()]
@@ -315,7 +315,7 @@ func (lv *liveSession) endLive(l *liveInput) {
 	l.traced.printMissing(lv.app)
 }
 
-// newRedactor returns a redactor with a random salt, so its tags have no meaning in other runs.
+// newRedactor returns a redactor with a random salt, so its tags are different in every run.
 func newRedactor() *redact.Redactor {
 	salt := make([]byte, 32)
 	_, _ = rand.Read(salt) // never fails
@@ -389,7 +389,7 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 	return err
 }
 
-// reportGaps prints once that the capture has gaps. It also prints each time that another program has damaged the
+// reportGaps reports once that the capture has gaps. It also reports each time that another program has damaged the
 // capture.
 func (l *liveInput) reportGaps(a *app) {
 	if l.rec == nil {
@@ -463,8 +463,8 @@ func (lv *liveSession) outputOptions(f *liveFlags) (prices *price.Table, p print
 	return prices, lv.app.printerOf(lv.app.stdout.withBuffer(), f.format, prices), f.format == "" && lv.app.onScreen(), nil
 }
 
-// startCapture starts the capture that --record names, or returns nil without a name. If to is a directory, it creates
-// a new file there. Otherwise it creates the file to, which must not exist.
+// startCapture starts the capture that --record names, or returns nil if the flag is not set. If to is a directory,
+// it creates a new file there. Otherwise it creates the file to, which must not exist.
 func (lv *liveSession) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
 	if to == "" {
 		return nil, nil
@@ -518,8 +518,8 @@ func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, n
 	}
 }
 
-// pathsOf returns the paths of a complete capture: the file, and the folder next to it if that has captures. The
-// folder has the traffic of MCP servers and the times of shell commands.
+// pathsOf returns the paths of a complete capture: the file, and the folder next to it if that folder contains
+// captures. These captures contain the traffic of MCP servers and the times of shell commands.
 func pathsOf(path string) []string {
 	if beside := record.CompanionDir(path); len(record.List(beside)) > 0 {
 		return []string{path, beside}
@@ -589,7 +589,7 @@ func (e *fileEntries) Again(exchange int, start, end int64, to func(stream.Recor
 	return handOver((*capture.Entries)(e).Again(context.Background(), exchange, start, end), to)
 }
 
-// handOver converts a source's records and passes each one to the function to.
+// handOver converts a source's records and passes each record to the function to.
 func handOver(src capture.Source, to func(stream.Record)) error {
 	for r, err := range src {
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 type locator struct {
 	path    string
 	of      map[int]*byteMap
-	several bool   // the source has several files and no places
+	several bool   // the source has several files, so bytes have no places
 	damaged string // description of the first damage
 }
 

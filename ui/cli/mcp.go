@@ -98,7 +98,7 @@ func (a *app) wrapperCommand(f *mcpFlags, cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// runMCP runs a server. toolscope then ends with the server's exit code.
+// runMCP runs a server. toolscope then exits with the server's exit code.
 func (a *app) runMCP(args []string, f *mcpFlags) error {
 	if f.isLine {
 		return a.runLine(f)
@@ -139,7 +139,7 @@ func (e *startError) Unwrap() error { return e.error }
 // runFunc is a function that runs a process.
 type runFunc = func(proxy.StdioOptions) (proxy.Ending, error)
 
-// runRecorded runs a process and records it to a separate file. toolscope then ends with the process's exit code.
+// runRecorded runs a process and records it to a separate file. toolscope then exits with the process's exit code.
 // The process runs even if it can't be recorded.
 func (a *app) runRecorded(f *mcpFlags, kind, name string, r *redact.Redactor, run runFunc) error {
 	l := newLiveInput(r, time.Now())
@@ -221,8 +221,8 @@ func (a *app) endServer(l *liveInput, command string) {
 	l.reportLimit(a)
 }
 
-// serverOf returns the name of the server that a command starts. The parameter shown is the redacted command
-// line. The name becomes part of a file name, so it must not be a secret or an assignment.
+// serverOf returns the name of the server that a command starts. The parameter shown is the redacted command line.
+// The name becomes part of a file name, so it must not be a secret or a variable assignment.
 func serverOf(args, shown []string) string {
 	for i, arg := range args {
 		if strings.HasPrefix(arg, "-") || i > 0 && strings.Contains(arg, "=") || shown[i] != arg {
@@ -235,7 +235,7 @@ func serverOf(args, shown []string) string {
 	return programOf(shown[0])
 }
 
-// fileWord changes a name so that it can be used in a file name.
+// fileWord makes a name safe to use in a file name.
 func fileWord(name string) string {
 	word := []rune(name)
 	for i, c := range word {
@@ -246,7 +246,7 @@ func fileWord(name string) string {
 	return string(word[:min(len(word), 40)])
 }
 
-// runLine runs a command line that Claude Code passes to its prefix. toolscope then ends with the exit code of the
+// runLine runs a command line that Claude Code passes to its prefix. toolscope then exits with the exit code of the
 // command line.
 func (a *app) runLine(f *mcpFlags) error {
 	l := parseStartedCommand(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
@@ -270,7 +270,7 @@ func (a *app) runLine(f *mcpFlags) error {
 // for the model, or another program, such as a hook.
 type startedCommand struct {
 	args      []string // command and arguments of a server; nil otherwise
-	isCommand bool     // the model started it
+	isCommand bool     // the model started the command
 	command   string
 }
 
@@ -290,8 +290,8 @@ func parseStartedCommand(text string, child bool) startedCommand {
 	return startedCommand{}
 }
 
-// wordsOfShell splits a line into words. The parameter most is the maximum number of words; 0 means no limit.
-// The result whole is false if the words that were read have shell syntax other than plain words.
+// wordsOfShell splits a line into words. The parameter most is the maximum number of words; 0 means no limit. The
+// result whole is false if the words have shell syntax other than plain words.
 func wordsOfShell(text string, most int) (words []string, whole bool) {
 	var word strings.Builder
 	begun := false

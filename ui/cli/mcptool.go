@@ -13,10 +13,11 @@ import (
 	"toolscope/stream/json"
 )
 
-// toolURL is the variable that names the address of the tools for the program that is tested.
+// toolURL is the environment variable that gives the tested program the address of the tools.
 const toolURL = "TOOLSCOPE_TOOL_URL"
 
-// mcpToolCommand returns the MCP server with the tools of torture. It runs them at an address of torture.
+// mcpToolCommand returns the command that runs an MCP server with the tools of torture. The server calls the tools at
+// an address of torture.
 func (a *app) mcpToolCommand() *cobra.Command {
 	var url string
 	cmd := &cobra.Command{
@@ -26,7 +27,7 @@ func (a *app) mcpToolCommand() *cobra.Command {
 			return serveTools(a.stdin, out, url)
 		},
 	}
-	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil } // as for mcp: a wrong configuration doesn't matter
+	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil } // as for mcp: an invalid configuration must not prevent a server from running
 	cmd.Flags().StringVar(&url, "url", "", "")
 	return cmd
 }
@@ -81,7 +82,7 @@ func toolAnswer(message json.Value, url string) string {
 	return `"error":{"code":-32601,"message":"unknown method"}`
 }
 
-// callTool runs a tool at the address, and returns its result.
+// callTool calls a tool at the address, and returns its result.
 func callTool(url, name string, args []byte) (string, error) {
 	if len(args) == 0 {
 		args = []byte("{}")

@@ -25,11 +25,11 @@ type metricsServer struct {
 	prices *price.Table
 	in     *screenInbox // records from the network; nil if the source is a hub
 	server *http.Server
-	done   chan struct{} // closed when no turn is added any more
+	done   chan struct{} // closed when no more turns can be added
 }
 
-// startMetrics starts serving metrics at an address on this machine. It returns nil if the address is "". The
-// metrics name models, tools and costs, so other machines can't read them.
+// startMetrics starts serving metrics at an address on this machine. It returns nil if the address is "". Other
+// machines can't read the metrics, because they contain the names of models and tools, and costs.
 func (a *app) startMetrics(address string, prices *price.Table) (*metricsServer, error) {
 	if address == "" {
 		return nil, nil
@@ -53,7 +53,7 @@ func (a *app) startMetrics(address string, prices *price.Table) (*metricsServer,
 		Handler:           rules.Handler(pages, "toolscope --metrics", func(*proxy.Refusal) {}), // the response says why
 		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 16, ErrorLog: log.New(io.Discard, "", 0),
 	}
-	go func() { _ = m.server.Serve(listener) }() // fails only when it is closed
+	go func() { _ = m.server.Serve(listener) }() // fails only after it is closed
 	a.printNote("metrics: http://%s/metrics", listener.Addr())
 	return m, nil
 }
@@ -98,7 +98,7 @@ func (m *metricsServer) close() {
 	m.in.Close(nil)
 }
 
-// watchHub counts the turns that a hub receives from the time began on. The function end stops it.
+// watchHub counts the turns that a hub receives from the time began onwards. The function end stops the count.
 func (m *metricsServer) watchHub(hub *fleet.Hub, began time.Time) (end func(), err error) {
 	if m == nil {
 		return func() {}, nil

@@ -30,7 +30,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// runOpen shows files or standard input. If there are neither, it shows recent captures or the demo.
+// runOpen shows files or standard input. Without either, it shows recent captures or the demo.
 func (ip *inputs) runOpen(ctx context.Context, args []string) error {
 	if ip.app.speed != 0 && (ip.app.speed < capture.MinSpeed || ip.app.speed > capture.MaxSpeed) {
 		return usageErrorf("--speed %g: out of range\nuse %g to %g", ip.app.speed, float64(capture.MinSpeed), float64(capture.MaxSpeed))
@@ -97,8 +97,7 @@ func (ip *inputs) isStatic(paths []string) bool {
 	return !ip.follow && ip.app.speed == 0 && len(ip.views) == 0 && !slices.Contains(paths, "-")
 }
 
-// pickRecent shows a list of captures, and the user can open one of them. A capture is not pruned while it is
-// shown.
+// pickRecent shows a list of captures, from which the user can open one. A capture is not pruned while it is shown.
 func (ip *inputs) pickRecent(ctx context.Context, list []recentCapture) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -235,10 +234,9 @@ func looksLike(payload []byte) capture.PayloadGuess {
 	return capture.Nothing
 }
 
-// eachSource calls the function do for every file that paths name. Each call of do gets a new inspector. A
-// file is read ahead while its records are processed. After an error in one file, the other files are still
-// read. The captures of one run are one source. They are the captures in a directory and, if ip.joins is
-// true, the captures that the user named.
+// eachSource calls do with a new inspector for every file that paths name. A file is read ahead while its records are
+// processed. After an error in one file, the other files are still read. The captures of one run are one source: the
+// captures in a directory and, if ip.joins is true, those that the user named.
 func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := ip.reading.inspectorSetup()
 	if err != nil {
@@ -309,12 +307,12 @@ func (ip *inputs) failIf(err error) {
 	}
 }
 
-// isOneOfMany reports whether the current file was found in a directory or by a pattern, and was not named by the
+// isOneOfMany reports whether the current file was found in a directory or by a pattern, rather than named by the
 // user.
 func (ip *inputs) isOneOfMany() bool { return ip.found.In != "" }
 
-// reportUnrecognised prints, on one line, the files in a directory or from a pattern that are not recognised.
-// If no file is recognised, the run fails.
+// reportUnrecognised prints one line about the unrecognised files from a directory or pattern. If no file is
+// recognised, the run fails.
 func (ip *inputs) reportUnrecognised(path string, files int) {
 	list := ip.unrecognised
 	if ip.unrecognised = nil; len(list) == 0 {
@@ -369,8 +367,8 @@ func (ip *inputs) inputPaths(args []string) []string {
 	return args
 }
 
-// somePaths is like inputPaths, but for a command that needs a path. The parameter what names the argument in
-// the error.
+// somePaths is like inputPaths, but for a command that needs a path. The parameter what is the name of the argument
+// in the error.
 func (ip *inputs) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := ip.inputPaths(args)
 	if len(paths) == 0 {
@@ -401,8 +399,8 @@ func sourceTitle(paths []string) string {
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
 }
 
-// absolutePath returns the absolute form of a path. The last element of the result is a name, even for "." and
-// "..". It returns the path itself if the current folder is unknown.
+// absolutePath returns the absolute form of a path. The last element of the result is a name, even for "." and "..".
+// If the current folder is unknown, it returns the path unchanged.
 func absolutePath(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full

@@ -35,7 +35,7 @@ func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.St
 // writeObject writes the remaining part of an object and ends the line.
 func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(append(o.end(), '\n')) }
 
-// printLine writes one sanitised line, without spaces at its end. Arguments may have an ink.
+// printLine writes one sanitised line, without spaces at its end. Its arguments may be coloured.
 func (l lineWriter) printLine(format string, args ...any) {
 	if l.pen != nil {
 		l.writeInked(inkedLineOf(format, args))
@@ -85,8 +85,8 @@ func (l lineWriter) writeWrapped(lead, text string) {
 	l.writeWrappedWords([]any{inMuted(lead)}, mapSlice(words, func(word string) any { return word }))
 }
 
-// writeWrappedWords is like writeWrapped, but the words may contain spaces. It does not break lines at these
-// spaces. The pieces of the lead and the words may have an ink.
+// writeWrappedWords is like writeWrapped, but the words may contain spaces, at which it doesn't break lines. The
+// pieces of the lead and the words may be coloured.
 func (l lineWriter) writeWrappedWords(lead, words []any) {
 	widthOf := func(pieces ...any) int { return display.Clean(fmt.Sprint(mapSlice(pieces, withoutInk)...)).Width() }
 	indent := widthOf(lead...)
@@ -112,12 +112,12 @@ func (l lineWriter) writeWrappedWords(lead, words []any) {
 	l.printPieces(line)
 }
 
-// printPieces writes the pieces of one line. The pieces may have an ink.
+// printPieces writes the pieces of one line. The pieces may be coloured.
 func (l lineWriter) printPieces(pieces []any) {
 	l.printLine(strings.Repeat("%s", len(pieces)), pieces...)
 }
 
-// joinDots joins words with a dot. It leaves out empty words.
+// joinDots joins words with a dot between them. It leaves out empty words.
 func joinDots(words ...string) string { return strings.Join(nonEmpty(words), " · ") }
 
 // nonEmpty removes empty words.
@@ -169,8 +169,8 @@ func (o *jsonObject) text(name, value string) {
 	o.b = display.AppendJSON(o.b, value)
 }
 
-// streamValue writes a value in parts. It writes the start of the object and the value directly to the line,
-// so that a long value is never complete in memory.
+// streamValue writes a value in parts. It writes the start of the object and the value directly to the line, so that
+// a long value is never completely in memory.
 func (o *jsonObject) streamValue(name string, value iter.Seq[[]byte], to lineWriter) {
 	o.key(name)
 	for part := range value {

@@ -15,16 +15,16 @@ import (
 	"toolscope/ui/present"
 )
 
-// isPlain reports whether toolscope prints sentences instead of drawing a screen. It does so with --plain, or
-// if the terminal can't show a screen.
+// isPlain reports whether toolscope prints sentences instead of drawing a screen. This is so with --plain, or if the
+// terminal can't show a screen.
 func (pr *printing) isPlain() bool { return pr.app.flags.plain || os.Getenv("TERM") == "dumb" }
 
 // onScreen reports whether input is shown as it arrives, either on a screen or in sentences.
 func (pr *printing) onScreen() bool { return isTerminal(pr.app.output) || pr.app.flags.plain }
 
-// plainPrinter prints one sentence per line, for screen readers and logs. It prints a line when a turn or
-// call begins, is complete, has a problem or ends. It prints text that grows only when the text is complete.
-// It never redraws anything. The lines depend on the input, but not on its times.
+// plainPrinter prints one sentence per line, for screen readers and logs. It prints a line when a turn or call
+// begins, is complete, has a problem or ends. It prints growing text only when the text is complete. It never redraws
+// anything. The lines depend on the input, but not on when it arrives.
 type plainPrinter struct {
 	lineWriter
 	in      *providers.Inspector
@@ -152,7 +152,7 @@ func (t *plainPrinter) printCallStart(turn *stream.Turn, c *stream.Call) {
 	}
 }
 
-// printCall prints a call when its arguments have ended, but only once.
+// printCall prints a call once, when its arguments have ended.
 func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 	if c == nil || t.printed[c.Ref()] {
 		return
@@ -166,7 +166,7 @@ func (t *plainPrinter) printCall(turn *stream.Turn, c *stream.Call) {
 	t.writeLongLine(lead, display.CleanParts(c.Args()))
 }
 
-// printFindings prints those findings in a list that belong to the current event.
+// printFindings prints the findings in a list that belong to the current event.
 func (t *plainPrinter) printFindings(who string, all []stream.Finding) {
 	for _, f := range all {
 		if f.Event == t.events {
@@ -200,7 +200,7 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	t.printRefusal(turn)
 }
 
-// printRefusal prints why a request was refused, advice, and the origin of the refused block.
+// printRefusal prints the reason why a request was refused, advice, and the origin of the refused block.
 func (t *plainPrinter) printRefusal(turn *stream.Turn) {
 	r, ok := present.RefusalOf(t.in.View(), turn)
 	if !ok {
@@ -222,7 +222,7 @@ func (t *plainPrinter) printRefusal(turn *stream.Turn) {
 	}
 }
 
-// listCaptures lists the captures that can be opened, at most ten, and the number of further ones.
+// listCaptures lists at most ten captures that can be opened, and the number of further captures.
 func (pr *printing) listCaptures(all []ui.RecentCapture) {
 	pr.app.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "capture"))
 	dir, _ := captureFolder()

@@ -47,7 +47,7 @@ func (pr *printing) printCommand() *cobra.Command {
 			}
 			var say func(string)
 			endless := pr.app.follow || isEndless(paths)
-			if endless { // a source with an end reports missing data at that end
+			if endless { // an input that ends reports missing data at its end
 				say = pr.app.traceNotices(traces.to)
 			}
 			if pr.app.tracing, err = pr.app.startTracing(&traces, stream.Machine{}, say); err != nil {
@@ -78,8 +78,8 @@ func (pr *printing) printCommand() *cobra.Command {
 	return cmd
 }
 
-// printer writes ended turns, and how later requests sent their calls back. It prints a result only once:
-// with its call or, if the call is already printed, when a request carries the result.
+// printer writes ended turns, and how later requests sent their calls back. It prints a result only once: with its
+// call or, if the call has already been printed, when a request carries the result.
 type printer interface {
 	addTurn(v *providers.View, file string, t *stream.Turn)
 	sentBack(calls []sentBackCall)
@@ -164,7 +164,7 @@ func (pr *printing) printFollowed(ctx context.Context, paths []string, p printer
 	return pr.printSource(said, followedName(paths), in, p)
 }
 
-// followedName returns the name of the source that paths form. It returns "" if the exchanges name their
+// followedName returns a name for the source that paths make up. It returns "" if the exchanges name their own
 // sources.
 func followedName(paths []string) string {
 	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is not a pattern in an address
@@ -192,7 +192,7 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	defer quitQuietly()()
 	name := path
 	if fleet.IsAddress(path) {
-		name = "" // the heads of the exchanges name the machines
+		name = "" // the headings of the exchanges name the machines
 	}
 	q := newTurnPrinter(in, name, p)
 	q.among, q.only, q.run, q.traces = pr.app.isOneOfMany(), pr.app.turnFilter, pr.app.isRun, pr.app.tracing
@@ -216,15 +216,15 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	return err
 }
 
-// inspectSource passes a source's records to an inspector until more returns false. It returns the source's
-// error.
+// inspectSource passes a source's records to an inspector until the function more returns false. It returns the
+// source's error.
 func inspectSource(src capture.Source, in *providers.Inspector, more func() bool) error {
 	defer in.Close()
 	for r, err := range src {
 		if err != nil {
 			return err
 		}
-		in.MakeRoom() // before each record, because nothing needs the memory after the last one
+		in.MakeRoom() // before each record, because no memory is needed after the last record
 		in.Write(coreRecord(r))
 		if !more() {
 			break
@@ -242,8 +242,8 @@ func fileOf(path string, x *providers.Exchange) string {
 }
 
 // printSourceNotes prints the notes about a source. If nothing in the source is recognised, it sets the exit code,
-// unless the file is one of many or a hub has no data in the period. The parameter known means that something was
-// recognised before, which may have been evicted, or that an error says why nothing was.
+// unless the file is one of many or a hub has no data in the period. The parameter known says that something was
+// recognised and may have been evicted, or that an error has already given the reason.
 func (pr *printing) printSourceNotes(path string, in *providers.Inspector, known bool) {
 	of := ifElse(path == "", "", path+": ")
 	for _, f := range in.Session().Findings {
@@ -311,8 +311,8 @@ func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 	pr.app.printNote("'toolscope help formats' lists the formats; --from NAME selects a format")
 }
 
-// isRecognised reports whether a turn contains information. For that, its protocol must be known, or at least
-// the reason why it contains nothing else. Web traffic in other programs' logs contains no information.
+// isRecognised reports whether a turn contains information. Its protocol, or at least the reason why it contains
+// nothing else, must be known. Web traffic in other programs' logs contains no information.
 func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	if x != nil && x.Head.Wrappers != "" && present.IsPlain(t) {
 		return false

@@ -156,7 +156,7 @@ func (p *textPrinter) writeFindings(list []stream.Finding) {
 	}
 }
 
-// ofCode makes the code of a finding bold, unless the severity of the finding is info.
+// ofCode makes the code of a finding bold, unless the finding's severity is info.
 func ofCode(s stream.Severity, code string) any {
 	return inInk(ifElse(s > stream.Info, boldInk, plainInk), code)
 }
@@ -164,7 +164,7 @@ func ofCode(s stream.Severity, code string) any {
 // turnNumber returns the number of a turn in words.
 func turnNumber(t *stream.Turn) string { return fmt.Sprintf("turn %d", t.Number+1) }
 
-// turnPhase returns a turn's phase in the ink for its verdict.
+// turnPhase returns a turn's phase in the colour for its verdict.
 func turnPhase(x *providers.Exchange, t *stream.Turn) any {
 	return ofRole(present.VerdictOfTurn(x, t).Role, t.Phase())
 }

@@ -180,7 +180,7 @@ func (r *runningProxy) startServing(ctx context.Context, listener net.Listener) 
 	return served
 }
 
-// announceProxy prints the address of the proxy, and how to point clients at it.
+// announceProxy prints the address of the proxy, and instructions for pointing clients at it.
 func (r *runningProxy) announceProxy(f *proxyFlags) {
 	a := r.app
 	out := a.stdout

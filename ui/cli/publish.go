@@ -28,7 +28,7 @@ type publishFlags struct {
 	noIndex                       bool
 }
 
-// publishFlags adds the flags. The parameter agent is the default name of the source.
+// publishFlags adds the flags. The parameter agent is the default name of the agent.
 func (lv *liveSession) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "publish", "", "")
@@ -41,7 +41,7 @@ func (lv *liveSession) publishFlags(cmd *cobra.Command, f *publishFlags, agent s
 	lv.app.hubFlags(cmd)
 }
 
-// maxLinger is the maximum value of --linger. Heartbeats are sent at the same interval.
+// maxLinger is the maximum value of --linger. Heartbeats are sent at this interval too.
 const maxLinger = 5 * time.Second
 
 // hubPublisher publishes traffic to a hub.
@@ -248,7 +248,7 @@ func (lv *liveSession) publishFollowed(ctx context.Context, src capture.Source) 
 		} else if err == nil {
 			return
 		}
-		lv.app.code = exitGaps // replaces the exit code of a signal
+		lv.app.code = exitGaps // takes precedence over the exit code of a signal
 	}, nil
 }
 
@@ -318,7 +318,7 @@ type troubleNotice struct {
 }
 
 const (
-	changeLasts = 2 * time.Second // minimum time that a change must last before it is reported
+	changeLasts = 2 * time.Second // minimum time for which a change must last before it is reported
 	firstPause  = 10 * time.Second
 	maxPause    = 10 * time.Minute // after this time without a change, the pauses start over
 )

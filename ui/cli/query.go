@@ -183,7 +183,7 @@ func (q *preparedRequest) setHeaders(f *connectFlags) error {
 	return nil
 }
 
-// isKey reports whether a header is one that has the provider's key.
+// isKey reports whether a header carries the provider's key.
 func (q *preparedRequest) isKey(name string) bool {
 	return strings.EqualFold(name, "Authorization") ||
 		slices.ContainsFunc(q.host.Keys, func(k host.APIKey) bool { return strings.EqualFold(k.Header, name) })

@@ -69,7 +69,7 @@ type replayer struct {
 	limit    replay.Severity // severity that failOn names
 	out      previewWriter
 	shown    int // number of previews
-	bad      int // number of previews that reach the limit
+	bad      int // number of previews that make the command fail
 }
 
 // previewWriter writes previews.
@@ -158,7 +158,7 @@ func (a *app) replaySource(src capture.Source, path string, in *providers.Inspec
 	err := inspectSource(src, in, func() bool { return true })
 	a.printSourceNotes(path, in, false)
 	if len(in.Session().Turns) == 0 || a.isOneOfMany() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
-		return err // the notes give the reason; a file that is one of many may have no calls
+		return err // the notes give the reason, and a file that is one of many may have no calls
 	}
 	return errors.Join(err, r.previewSource(path, in), r.out.flush())
 }

@@ -35,7 +35,7 @@ type previewText struct {
 // previewRow is a preview on one line.
 type previewRow struct {
 	to, policy          string
-	outcome, acceptance any // words in their inks
+	outcome, acceptance any // coloured words
 	losses              []any
 }
 
@@ -44,7 +44,7 @@ func newPreviewText(l lineWriter, targets []*protocol.Target, policies []*replay
 	return &previewText{lineWriter: l, targets: targets, policies: policies}
 }
 
-// writeHeading writes a line about the subject. If the turn is new, it first writes a line about the turn.
+// writeHeading writes a line about the subject. For a new turn, it first writes a line about the turn.
 func (p *previewText) writeHeading(s *previewSubject) {
 	p.writeRows()
 	if s.turn != p.turn {
@@ -115,10 +115,10 @@ func (p *previewText) writeRows() {
 	p.rows = p.rows[:0]
 }
 
-// wordOf returns a word without its ink.
+// wordOf returns a word without its colour.
 func wordOf(word any) string { return fmt.Sprint(withoutInk(word)) }
 
-// padWord returns a word in its ink, followed by blanks.
+// padWord returns a word in its colour, followed by blanks.
 func padWord(word any, width int) any {
 	return withInkOf(word, fmt.Sprintf("%-*s  ", width, wordOf(word)))
 }
@@ -262,9 +262,9 @@ func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 // maxIndent is the maximum indentation of a line, in cells.
 const maxIndent = 40
 
-// indentJSON returns JSON in sanitised lines with the layout that the screen uses: a field or element per
-// line. From the first byte that is not JSON, the text is unchanged. A line is a list of pieces. Each token
-// has the ink of its kind.
+// indentJSON returns JSON in sanitised lines with the layout that the screen uses: a field or element per line. From
+// the first byte that is not JSON, the text is unchanged. A line is a list of pieces. Each token has the colour of
+// its kind.
 func indentJSON(text []byte) (out [][]any) {
 	var lex json.Lexer
 	lex.Write(text)
@@ -320,7 +320,7 @@ func argumentsDiff(original, sent []byte) []string {
 	return strings.Split(strings.TrimSuffix(diff, "\n"), "\n")
 }
 
-// diffInk returns the ink for a line of a unified diff.
+// diffInk returns the colour for a line of a unified diff.
 func diffInk(line string) ink {
 	switch line[0] {
 	case '-':
@@ -333,12 +333,12 @@ func diffInk(line string) ink {
 	return plainInk
 }
 
-// outcomeInk returns an outcome in its ink.
+// outcomeInk returns an outcome in its colour.
 func outcomeInk(o replay.Outcome) any {
 	return ofRole(units.SideRoles[units.OutcomeSides[o]], o.String())
 }
 
-// acceptanceInk returns a provider's verdict on a request, in its ink.
+// acceptanceInk returns a provider's verdict on a request, in its colour.
 func acceptanceInk(a replay.Acceptance) any {
 	return ofRole(units.VerdictRoles[a.Verdict], a.String())
 }
@@ -404,7 +404,7 @@ func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 	p.writeObject(o)
 }
 
-// oneOrMore returns a single message unchanged, several messages as an array, and no message as null.
+// oneOrMore returns a single message unchanged, several messages as an array, and null if there is no message.
 func oneOrMore(texts [][]byte) []byte {
 	switch len(texts) {
 	case 0:
@@ -429,8 +429,8 @@ func (s *previewSubject) addLoss(o *jsonObject, l replay.Loss) {
 	}
 }
 
-// sentArgs writes the arguments of a call as they are sent, and how they differ from the arguments that the
-// model wrote.
+// sentArgs writes the arguments of a call as they are sent, and their differences from the arguments that the model
+// wrote.
 func (o *jsonObject) sentArgs(v *replay.Preview, c *replay.Sent) {
 	if !isSent(v, c) {
 		return

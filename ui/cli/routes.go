@@ -58,8 +58,8 @@ func buildRoutes(to []string, getenv func(string) string) ([]route, error) {
 	return all, nil
 }
 
-// parseRoutes parses the values of --to, which have the form [NAME=]URL. The result only reports whether one of
-// them has no name.
+// parseRoutes parses the values of --to, which have the form [NAME=]URL. The boolean result reports whether any value
+// has no name.
 func parseRoutes(to []string) (all []route, only bool, err error) {
 	for _, text := range to {
 		name, address, ok := strings.Cut(text, "=")
@@ -114,8 +114,8 @@ func prefixText(prefix string) string {
 	return prefix
 }
 
-// withoutOwnProxy returns the environment, in which the provider's variable is "" if it points to a proxy like
-// this one. The proxy's own setup lines set such variables. With them, the proxy would send requests to itself.
+// withoutOwnProxy returns the environment, in which the provider's variable is "" if it points to a proxy like this
+// one. The proxy's own setup lines set such variables, which would make the proxy send requests to itself.
 func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)
@@ -127,7 +127,7 @@ func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) stri
 }
 
 // accountField is a header that Codex sends after a ChatGPT login. Requests with this header go to chatgpt.com, as
-// they do without a proxy (codex-rs/model-provider-info).
+// they would without a proxy (codex-rs/model-provider-info).
 const accountField = "Chatgpt-Account-Id"
 
 // proxyRoutes returns the routes for the proxy. The part of a request's path after the prefix is appended to
@@ -354,8 +354,8 @@ var pasted = []ui.ClientSetup{
 	{Client: "Ollama", Line: "export OLLAMA_HOST={ollama}"},
 }
 
-// suggestRoute returns a function that suggests a route for a request that has none. It uses the path of the
-// request. The function returns "" if it knows no route.
+// suggestRoute returns a function that suggests a route for a request that has none. The function uses the path of
+// the request, and returns "" if it has no suggestion.
 func suggestRoute(all []route) func(*http.Request) string {
 	return func(r *http.Request) string {
 		for _, host := range likelyProviders(r) {

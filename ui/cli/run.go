@@ -61,7 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// runThroughProxy runs a client behind a proxy. toolscope then ends with the client's exit code.
+// runThroughProxy runs a client behind a proxy. toolscope then exits with the client's exit code.
 func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) error {
 	if len(args) == 0 {
 		return usageErrorf("run: needs a COMMAND\ne.g. toolscope run -- claude")
@@ -228,8 +228,8 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	return nil
 }
 
-// othersTime is the time within which a client's requests must end after the client has ended. If they have
-// not ended by then, a note is printed.
+// othersTime is the time within which a client's requests must end after the client has ended. If requests are still
+// open then, a note is printed.
 const othersTime = 300 * time.Millisecond
 
 // waitForOthers waits for the requests of other processes that the client started. A signal ends the wait.

@@ -150,13 +150,13 @@ func writeTemporary(path string, data []byte) (temporary string, err error) {
 	return f.Name(), nil
 }
 
-// writeCopy writes a new file that only its owner can read. The file appears once it is complete. No file is
+// writeCopy writes a new file that only its owner can read. The file appears only when it is complete. No file is
 // overwritten.
 func writeCopy(path string, text []byte) error {
 	temporary, err := writeTemporary(path, text)
 	if err == nil {
 		defer os.Remove(temporary)
-		err = os.Link(temporary, path) // unlike a rename, a link never replaces a file
+		err = os.Link(temporary, path) // unlike a rename, a link never overwrites a file
 		if err != nil && !errors.Is(err, fs.ErrExist) {
 			if err := checkNewFile(path); err != nil {
 				return err
@@ -170,8 +170,8 @@ func writeCopy(path string, text []byte) error {
 	return nil
 }
 
-// saveInto writes a new file to a folder, and creates the folder if necessary. It leaves an existing file with
-// the same content as it is. It returns an error if a file with other content has the name.
+// saveInto writes a new file to a folder, and creates the folder if necessary. If a file with that name exists and
+// has the same content, it leaves the file as it is. If the content differs, it returns an error.
 func saveInto(dir, name string, data []byte) (path string, err error) {
 	path = filepath.Join(dir, name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -312,8 +312,8 @@ func createScratch(name string, data []byte) (path string, remove func(), err er
 	return path, remove, nil
 }
 
-// createScript creates a shell script in a new folder. It runs the script as a test, because some folders don't
-// allow programs.
+// createScript creates a shell script in a new folder. It runs the script as a test, because programs can't be run in
+// some folders.
 func createScript(name, text string) (path string, remove func(), err error) {
 	path, remove, err = createScratch(name, []byte(text))
 	if err == nil {
@@ -351,9 +351,9 @@ func createOutput(l *liveInput) (*os.File, error) {
 // bytes.
 const maxPanicText = 300
 
-// reportCrash writes the stack, and other facts that help to find the bug, to a file and not to the terminal.
-// The file contains no captured, typed or configured text. It doesn't contain the panic's message, which may quote
-// such text, but only its kind.
+// reportCrash writes the stack, and other facts that help to find the bug, to a file and not to the terminal. The
+// file contains no captured, typed or configured text. It contains only the kind of the panic, because the panic's
+// message may quote such text.
 func reportCrash(c *ui.Crash) error {
 	c.What = display.Clean(newRedactor().Text(c.What)).String()
 	if len(c.What) > maxPanicText {

@@ -30,12 +30,12 @@ import (
 )
 
 // showScreen shows the screen until the user leaves it. If the terminal can't show a screen, it prints sentences. The
-// function feed fills the inbox in another goroutine; it may be nil.
+// function feed, which may be nil, fills the inbox in another goroutine.
 func (a *app) showScreen(o ui.Options, feed func()) error {
 	if a.isPlain() {
 		return a.printLive(o, feed)
 	}
-	sig := catchSignals(a.ending) // before the terminal is set to raw mode to read its report
+	sig := catchSignals(a.ending) // before the terminal is set to raw mode to read its background colour
 	typed := a.flags.applyTo(&o, func(text string) { a.printNote("%s", text) })
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
@@ -303,8 +303,8 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d MB", n/1_000_000)
 }
 
-// newEditor returns a command that opens a text in the user's editor. The text is in a new file that only its
-// owner can read. The file is removed when the editor ends, so the user must save changes elsewhere.
+// newEditor returns a command that opens a text in the user's editor. The text is in a new file that only its owner
+// can read. The file is removed when the editor ends, so the user must save any changes elsewhere.
 func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	editing, err := editorOf("")
 	if err != nil {
@@ -348,7 +348,8 @@ func (e editor) SetStdin(r io.Reader)  { e.Stdin = r }
 func (e editor) SetStdout(w io.Writer) { e.Stdout = fileBehind(w) }
 func (e editor) SetStderr(w io.Writer) { e.Stderr = w }
 
-// fileBehind returns the file to which w writes, because an editor needs the terminal and not a pipe to toolscope.
+// fileBehind returns the file to which w writes, because an editor needs the terminal itself, not a pipe to
+// toolscope.
 func fileBehind(w io.Writer) io.Writer {
 	switch w := w.(type) {
 	case *cellDiffWriter:

@@ -162,8 +162,8 @@ func (se *settingSources) applyConfig(cmd *cobra.Command, _ []string) error {
 	return nil
 }
 
-// valueOrigin is the origin of a setting's value: an environment variable or a place in the file. If both are
-// empty, the value is the default. The field flag has the name of the setting's flag.
+// valueOrigin is the origin of a setting's value: an environment variable or a place in the file. If both are empty,
+// the value is the default. flag is the name of the setting's flag.
 type valueOrigin struct{ variable, place, flag string }
 
 func (o valueOrigin) String() string { return cmp.Or(o.variable, o.place, "default") }
@@ -237,8 +237,8 @@ func wantedInFile(flag pflag.Value) string {
 	return "a string in quotes"
 }
 
-// textsOf converts a value from the file to the texts that set the flag. The result ok is false if the type
-// of the value differs from the type of the flag.
+// textsOf converts a value from the file to the strings that set the flag. The result ok is false if the types of the
+// value and the flag differ.
 func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 	_, isList := flag.(pflag.SliceValue)
 	isText := !slices.Contains([]string{"bool", "int", "float64"}, flag.Type())
@@ -262,8 +262,8 @@ func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 	return nil, false
 }
 
-// crowdedOut reports whether the command line sets another flag in a group of mutually exclusive flags that
-// contains s. In that case, s is not applied.
+// crowdedOut reports whether s is in a group of mutually exclusive flags, and the command line sets another flag of
+// that group. If so, s is not applied.
 func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
 	const groups = "cobra_annotation_mutually_exclusive"
 	for _, group := range s.flag.Annotations[groups] {

@@ -167,17 +167,17 @@ type shrinker struct {
 	raw      bool            // the file contains only the bytes of one response
 	name     string          // name of the file that a command reads
 	code, by string          // of the wanted finding, or empty
-	loose    bool            // the wanted finding may have other words
+	loose    bool            // the message of the wanted finding may differ
 	filter   *turnFilter     // selects the wanted turn, or nil
 	target   sight           // the wanted finding, after prepareRecords
 	allowed  map[sight]bool  // findings of the original
 	states   map[string]bool // states of calls in the original
 }
 
-// A sight is what identifies a finding: its text without quoted text and numbers, and the state of its call.
+// sight identifies a finding by its text, without quoted text and numbers, and by the state of its call.
 type sight struct{ code, by, severity, state, words string }
 
-// isCommandCondition reports whether a condition is a command. Otherwise it begins with a field of a filter.
+// isCommandCondition reports whether a condition is a command. Other conditions begin with a filter field.
 func isCommandCondition(cond string) bool {
 	for _, name := range append(filter.FieldNames(), "where") {
 		if rest, is := strings.CutPrefix(strings.TrimPrefix(cond, "-"), name); is && rest != "" && strings.Contains(":=<>", rest[:1]) {
@@ -415,11 +415,11 @@ func (s *shrinker) encode(records []capture.Record) ([]byte, error) {
 	return out, err
 }
 
-// maxCommandTime is the maximum time of a command that checks one draft.
+// maxCommandTime is the maximum time for a command that checks one draft.
 const maxCommandTime = time.Minute
 
 // runCondition runs the command of the condition for a file with the records. Like a test, the command exits with 1
-// if the problem is still there, and with 0 if it isn't. Anything else is an error.
+// if the problem is still there, and with 0 if it isn't. Any other exit code is an error.
 func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	text, err := s.encode(records)
 	if err != nil {

@@ -20,7 +20,7 @@ type signals struct {
 
 	mu        sync.Mutex
 	releasing bool        // Bubble Tea sends the next SIGTSTP itself
-	goOn      *time.Timer // continues a process that could not be stopped; may be nil
+	goOn      *time.Timer // continues a process that the system did not stop; may be nil
 }
 
 // catchSignals starts collecting signals for handleSignals.
@@ -70,8 +70,8 @@ func (s *signals) stopProcess() bool {
 	return true
 }
 
-// filterMessage receives each message before the program. It prepares for SIGTSTP, and drops a terminal's late
-// answer.
+// filterMessage receives each message before the program does. It prepares for SIGTSTP, and drops late terminal
+// reports.
 func (s *signals) filterMessage(_ tea.Model, msg tea.Msg) tea.Msg {
 	switch msg := msg.(type) {
 	case tea.SuspendMsg:
@@ -164,8 +164,8 @@ type stdStream interface {
 	Fd() uintptr
 }
 
-// stdWriter is standard output or standard error. A write waits until the reader of the stream reads. When
-// the program must end, the time for a write is limited. After a timeout, later writes fail at once.
+// stdWriter is standard output or standard error. A write blocks until the reader of the stream reads. When the
+// program must end, the time for a write is limited. After a timeout, later writes fail at once.
 type stdWriter struct {
 	*os.File
 	name   string
@@ -184,7 +184,7 @@ func newStdWriter(f *os.File, name string, e *shutdown) *stdWriter {
 	return &stdWriter{File: f, name: name, ending: e, turn: make(chan struct{}, 1)}
 }
 
-// maxWriteBytes is the maximum number of bytes in one write. The bytes are copied.
+// maxWriteBytes is the maximum number of bytes in one write. Each write uses a copy of its bytes.
 const maxWriteBytes = 256 << 10
 
 // Write writes all of p, or returns an error.

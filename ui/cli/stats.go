@@ -31,7 +31,7 @@ type statsFlags struct {
 	format       string
 }
 
-// period is a part of the time. A zero time sets no limit.
+// period is a period of time. A zero start or end means no limit.
 type period struct{ since, until time.Time }
 
 // parsePeriod parses --since and --until at the given time.
@@ -55,7 +55,7 @@ func (f *statsFlags) parsePeriod(now time.Time) (of period, err error) {
 	return of, nil
 }
 
-// comparedPeriod parses the period of --vs, which replaces its files. It returns false if --vs names files.
+// comparedPeriod parses --vs as a period, which is used instead of other files. It returns false if --vs names files.
 func (f *statsFlags) comparedPeriod(now time.Time) (of period, is bool, err error) {
 	for _, text := range f.vs {
 		since, until, _ := strings.Cut(text, "..")
@@ -213,7 +213,7 @@ func (a *app) collectStats(ctx context.Context, paths []string, prices *price.Ta
 		code, notes := a.code, a.notes.Load()
 		a.code, c.unsure = 0, a.isOneOfMany()
 		err := a.printSource(src, path, in, c)
-		if err == nil && a.code == 0 && a.notes.Load() == notes && !c.unsure { // else the next run must repeat the notes
+		if err == nil && a.code == 0 && a.notes.Load() == notes && !c.unsure { // otherwise the next run must repeat the notes
 			index.storeTurns(set.SourceTurns())
 		}
 		a.code = max(a.code, code)
@@ -248,8 +248,8 @@ func statsOfView(v *providers.View, prices *price.Table, cells int) string {
 	return text.String()
 }
 
-// checkConditions prints the conditions that are met, and those for which the numbers are too few. It reports whether
-// the command fails.
+// checkConditions prints the conditions that are met, and the conditions for which there is too little data. It
+// reports whether the command fails.
 func (a *app) checkConditions(conditions []stats.Condition, w *statsWriter, strict bool) (fails bool) {
 	for _, c := range conditions {
 		for _, r := range c.Check(w.groups, w.total, w.compared) {
@@ -271,7 +271,7 @@ type statsReceiver interface {
 type statsCollector struct {
 	set    statsReceiver
 	prices *price.Table
-	unsure bool // the turns depend on more than the content of the source
+	unsure bool // the turns depend on more than the source's content
 }
 
 func (c *statsCollector) addTurn(v *providers.View, _ string, t *stream.Turn) {
@@ -281,7 +281,7 @@ func (c *statsCollector) addTurn(v *providers.View, _ string, t *stream.Turn) {
 		}
 		c.set.AddTurn(t.Number, of)
 	}
-	c.unsure = c.unsure || !isRecognised(v.Exchange(t.Exchange), t) // it is hidden if the source is one of many
+	c.unsure = c.unsure || !isRecognised(v.Exchange(t.Exchange), t) // the note is hidden if the source is one of many
 }
 
 // sentBack adds the results of calls and the findings about calls that later requests sent back.
@@ -407,7 +407,7 @@ func (w *statsWriter) writeNumbers(table stats.Table) {
 	}
 }
 
-// writeComparison writes the changes that are shown, and a sentence about the others.
+// writeComparison writes the changes that are shown, and a sentence about the other changes.
 func (w *statsWriter) writeComparison() {
 	c := w.compared
 	var rows [][]any

@@ -18,15 +18,15 @@ import (
 	"toolscope/ui/stats"
 )
 
-// statsIndex keeps the turns of captures in toolscope's own folder, so that stats doesn't read a capture again that
-// has not changed. It keeps nothing about other files.
+// statsIndex keeps the turns of captures in toolscope's own folder, so that stats doesn't read unchanged captures
+// again. It keeps nothing about other files.
 type statsIndex struct {
 	captures string // folder of the captures
 	rows     string // folder of the files with rows
 	basis    string // the program and the prices that the turns depend on
-	day      string // the day by which turns with unknown time are priced
+	day      string // day for the prices of turns with unknown time
 
-	file, key string // the current capture, and what its rows depend on; "" if they aren't kept
+	file, key string // key of the current capture's rows; "" if the rows aren't kept
 }
 
 // rowsExtension is the extension of the files with rows.
@@ -52,12 +52,12 @@ func (a *app) openStatsIndex(prices *price.Table) *statsIndex {
 
 func isDefault(value string) bool { return value == "" || value == "auto" }
 
-// fileStamp returns the facts that differ if a file was changed: its size, its times and, where the system has it, its
+// fileStamp returns facts that change when the file is changed: its size, its times and, if the system has one, its
 // number. On Unix, programs can't set the time of the latest change.
 func fileStamp(info fs.FileInfo) string {
 	stamp := []any{info.Size(), info.ModTime().UnixNano()}
 	if of := reflect.Indirect(reflect.ValueOf(info.Sys())); of.Kind() == reflect.Struct {
-		for _, name := range []string{"Dev", "Ino", "Ctim", "Ctimespec"} { // the names on different systems
+		for _, name := range []string{"Dev", "Ino", "Ctim", "Ctimespec"} { // the field names on different systems
 			if field := of.FieldByName(name); field.IsValid() {
 				stamp = append(stamp, field.Interface())
 			}
@@ -66,7 +66,8 @@ func fileStamp(info fs.FileInfo) string {
 	return fmt.Sprintln(stamp...)
 }
 
-// keyOf returns what the rows of a capture depend on, or "" if the file is not a complete capture in toolscope's folder.
+// keyOf returns a key for everything that the rows of a capture depend on. It returns "" if the file is not a
+// complete capture in toolscope's folder.
 func (x *statsIndex) keyOf(path string) string {
 	path, err := filepath.Abs(path)
 	info, missing := os.Lstat(path)
@@ -88,12 +89,12 @@ func (x *statsIndex) keyOf(path string) string {
 	return fmt.Sprintf("%s\n%s\n%s%x", x.basis, path, fileStamp(info), sum.Sum(nil))
 }
 
-// rowsPath returns the file with the rows of a capture.
+// rowsPath returns the path of the file with the rows of a capture.
 func (x *statsIndex) rowsPath(capture string) string {
 	return filepath.Join(x.rows, filepath.Base(capture)+rowsExtension)
 }
 
-// loadTurns adds the turns of the next source to a set, if they are kept and the capture has not changed.
+// loadTurns adds the turns of the next source to a set, if the index has them and the capture has not changed.
 func (x *statsIndex) loadTurns(files []capture.FoundFile, to *stats.Set) bool {
 	if x == nil {
 		return false
@@ -119,8 +120,8 @@ func (x *statsIndex) loadTurns(files []capture.FoundFile, to *stats.Set) bool {
 	return ok
 }
 
-// minRowsAge is the minimum age of a capture whose turns are kept. The times of a file that was just changed can't
-// tell whether it is changed once more.
+// minRowsAge is the minimum age of a capture whose turns are kept. If a file has just been changed, its times may not
+// show another change.
 const minRowsAge = 2 * time.Second
 
 // storeTurns keeps the turns of the current source, if the capture has not changed since loadTurns. A failure is not reported,

@@ -194,13 +194,13 @@ type suiteReport struct {
 	chosen    []*suite.Case
 	results   []*suite.Result
 	questions int
-	trouble   string            // the reason why the run is incomplete, or ""
-	baseline  map[string]string // by ID of a case that was wrong: its outcome and the reason
+	trouble   string            // reason why the run is incomplete, or ""
+	baseline  map[string]string // outcome and reason of each wrong case, by ID
 	known     map[string]bool   // IDs of wrong cases that are in the baseline
 	gone      []string          // IDs of cases that are wrong only in the baseline
 }
 
-// runAdapter asks an adapter for the chosen cases of its protocols.
+// runAdapter asks an adapter for the chosen cases of the protocols that it supports.
 func (s *suiteReport) runAdapter(ctx context.Context, args []string, limits suiteLimits) error {
 	server, err := startSuiteServer(limits.pause)
 	if err != nil {
@@ -359,7 +359,7 @@ func (s *suiteReport) writeText(to lineWriter) {
 	to.printLine("wrong without off-spec: %d", len(s.wrongIDs(false)))
 }
 
-// answerText describes the answers of a result: the first one and, if one differs, that one too.
+// answerText describes the answers of a result: the first answer, and an answer that differs from it, if any.
 func answerText(r *suite.Result) string {
 	var words []string
 	for _, x := range r.Answers {
@@ -377,7 +377,7 @@ func answerText(r *suite.Result) string {
 // maxAnswerText is the maximum length of an answer in text.
 const maxAnswerText = 300
 
-// writeJSONL writes an object for each case, and one with the totals. Equal runs have equal lines.
+// writeJSONL writes an object for each case, and an object with the totals. Equal runs have equal lines.
 func (s *suiteReport) writeJSONL(to lineWriter) {
 	for _, r := range s.results {
 		o := caseLine(r.Case)
@@ -419,7 +419,7 @@ func caseLine(c *suite.Case) *jsonObject {
 	return o
 }
 
-// junitSuites returns a test suite for each protocol. Wrong cases fail.
+// junitSuites returns a test suite for each protocol, in which wrong cases are failures.
 func (s *suiteReport) junitSuites() (all []report.TestSuite) {
 	for _, name := range protocolsOf(s.chosen) {
 		of := report.TestSuite{Name: name}

@@ -19,7 +19,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// suiteAsker answers the questions of the suite: which calls does a library make of a case with a chunking?
+// suiteAsker asks a library which calls it makes of a case with a chunking.
 type suiteAsker interface {
 	askCase(c *suite.Case, chunking string) (*suite.Answer, error)
 }
@@ -37,7 +37,7 @@ var usualSuiteLimits = suiteLimits{start: time.Minute, answer: 20 * time.Second,
 // maxAnswerLine is the maximum length of an adapter's line.
 const maxAnswerLine = 4 << 20
 
-// errNoAnswer is the error for an adapter that doesn't answer in time. Another try may succeed.
+// errNoAnswer is the error for an adapter that doesn't answer in time. A retry may succeed.
 var errNoAnswer = errors.New("no answer")
 
 // suiteAdapter is the process that asks a library. It reads questions and writes answers as JSON lines.
@@ -57,7 +57,7 @@ type suiteAdapter struct {
 // suiteHello is the first line of an adapter.
 type suiteHello struct {
 	Adapter   int
-	Name      string // of the library, with its version
+	Name      string // name of the library, with its version
 	About     string
 	Protocols []string
 	Takes     string // "url" or "bytes"
@@ -110,7 +110,7 @@ func (d *suiteAdapter) startProcess() error {
 	return nil
 }
 
-// readLine returns the adapter's next line, or errNoAnswer after a time.
+// readLine returns the adapter's next line, or errNoAnswer after a timeout.
 func (d *suiteAdapter) readLine(after time.Duration) (string, error) {
 	limit := time.NewTimer(after)
 	defer limit.Stop()
@@ -264,7 +264,7 @@ func (s *suiteServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", of.of.ContentType())
 	out := http.NewResponseController(w)
 	for i, chunk := range of.of.Chunks(of.chunking) {
-		if i > 0 && (of.chunking != "byte" || chunk[0] >= 0x80) { // byte by byte: only before and in long characters
+		if i > 0 && (of.chunking != "byte" || chunk[0] >= 0x80) { // byte by byte, but only before and in multi-byte characters
 			time.Sleep(s.pause)
 		}
 		if _, err := w.Write(chunk); err != nil || out.Flush() != nil {

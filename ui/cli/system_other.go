@@ -31,5 +31,5 @@ func suspend()      {}
 func stopSelf()     {}
 func continueSelf() {}
 
-// endWithReader does nothing, because on this system pipes don't report that their reader is gone.
+// endWithReader does nothing, because on this system a pipe doesn't report that its reader has gone.
 func (a *app) endWithReader() (stop func()) { return func() {} }

@@ -75,7 +75,7 @@ func askBackground(tty *os.File) (answer []byte) {
 
 var colourAnswer = regexp.MustCompile(`\]11;rgba?:([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})`)
 
-// groundOf parses the background colour in a terminal's report.
+// groundOf returns the background colour in a terminal's report.
 func groundOf(answer []byte) (g ui.Background) {
 	parts := colourAnswer.FindSubmatch(answer)
 	if parts == nil {
@@ -90,8 +90,8 @@ func groundOf(answer []byte) (g ui.Background) {
 	return ui.Background{Known: true, Dark: sum < 0.5}
 }
 
-// typedKeys returns the keys that the user typed, from the bytes that were read. Keys that are sent as
-// sequences are lost, because they look like reports.
+// typedKeys returns the keys that the user typed from the bytes that were read. Keys that are sent as sequences are
+// lost, because they look like reports.
 func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	for state := byte(0); len(answer) > 0; {
 		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)
@@ -200,8 +200,8 @@ func newClipboard(terminal io.Writer) *clipboard {
 	return &clipboard{terminal: terminal, getenv: os.Getenv, find: exec.LookPath, run: runTool}
 }
 
-// clipboardTools are programs that copy their input to the clipboard. A program with a variable is used only
-// if the variable is set, because the variable shows that there is a clipboard.
+// clipboardTools are programs that copy their input to the clipboard. A program with a variable is used only if the
+// variable is set, because only then is there a clipboard.
 var clipboardTools = []struct {
 	env, name string
 	args      []string
@@ -244,7 +244,7 @@ func (c *clipboard) copy(text []byte) (string, error) {
 		if c.getenv("STY") != "" {
 			sequence = sequence.Screen()
 		}
-		// Use a single write, so that no frame is written in the middle of the sequence.
+		// Use a single write, so that a frame can't split the sequence.
 		if _, err := sequence.WriteTo(c.terminal); err == nil {
 			ways = append(ways, "the terminal (OSC 52)")
 		} else {
@@ -297,7 +297,7 @@ func runTool(ctx context.Context, path string, args []string, text []byte) error
 // changed. Often only one of several panes has changed, or only a number. If the content of a row is known,
 // this writer writes only the cells from the first to the last change.
 //
-// Only complete frames make the content known. After any other write, and after a frame that starts over,
+// The content is known only after a complete frame. After any other write, and after a frame that starts over,
 // everything is written again.
 type cellDiffWriter struct {
 	stdStream
@@ -306,7 +306,7 @@ type cellDiffWriter struct {
 	written atomic.Int64
 }
 
-// Write writes only the changes of a frame. It writes all other output complete.
+// Write writes only the changes of a frame. It writes all other output unchanged.
 func (r *cellDiffWriter) Write(p []byte) (int, error) {
 	out := p
 	if frame, ok := cutFrame(p); ok {

@@ -32,8 +32,8 @@ type requestPrinter struct {
 // maxWaitingRequests is the maximum number of requests that wait until the model receives their results.
 const maxWaitingRequests = 1 << 10
 
-// isFinished reports whether all facts about a request are known. The request must have a response. If the
-// request is a tool run and the source has turns, the model must also have received the result.
+// isFinished reports whether all facts about a request are known. The request must have a response. If the request is
+// a tool run and the source has turns, the model must have received the result too.
 func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	if r.State == mcp.Open {
 		return false
@@ -42,8 +42,8 @@ func isFinished(in *providers.Inspector, r *mcp.Request) bool {
 	return a == nil || a.ModelHasResult || len(in.Session().Turns) == 0
 }
 
-// printAnswered prints the finished requests, the oldest requests if too many wait, and new calls without a
-// tool run. If all is true, it prints all requests, and the servers last.
+// printAnswered prints the finished requests, the oldest requests if too many are waiting, and new calls without a
+// tool run. If all is true, it prints all requests, and then the servers.
 func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bool) {
 	log := q.in.Executed()
 	p.waits = append(p.waits, log.Requests[p.seen:]...)
@@ -117,8 +117,8 @@ func (o *jsonObject) addCallRef(r stream.Ref) {
 	o.int("call", int(r.Call))
 }
 
-// addMatch writes the call that a request runs, the basis for the match, the times, and the differences between
-// the arguments. If the request is not matched, it writes the calls that it may run.
+// addMatch writes the call that a request runs, the basis for the match, the times, and the differences between the
+// arguments. If there is no match, it writes the calls that the request may run.
 func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		if len(a.Candidates) > 0 {

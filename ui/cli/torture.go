@@ -37,7 +37,7 @@ type tortureOptions struct {
 	version string // of the client
 	pace    float64
 	written int           // number of results that have been written
-	plain   time.Duration // time that the client took for the control
+	plain   time.Duration // time that the client needed for the control
 
 	// inside is a client in this process, for tests, and returns its exit code. It is nil for a program.
 	inside func(vars map[string]string, end <-chan struct{}) (exit int)
@@ -193,12 +193,12 @@ func (o *tortureOptions) prepareRun() (err error) {
 	return nil
 }
 
-// These are limits for the time without any byte or event.
+// These are limits for the time in which no byte or event arrives.
 const (
 	maxFirstIdle = 2 * time.Minute // for the control, because its usual time is unknown
 	minIdleTime  = 20 * time.Second
 	limitFactor  = 10 // the limit, as a multiple of the time of the control
-	busyFactor   = 3  // the control took this many times longer at the end: the machine is busy
+	busyFactor   = 3  // if the second control takes this many times longer, the machine is busy
 )
 
 // sceneLimit returns the limit for a scene.
@@ -265,7 +265,7 @@ func (r *sceneResult) dependsOnTime() bool {
 	return r.verdict.Kind == torture.Wrong && (r.scene.Timed || r.verdict.Rule == "must_not:hang")
 }
 
-// runOne runs a scene as often as the flags say. If the verdicts differ, the result is unknown.
+// runOne runs a scene as many times as the flags say. If the verdicts differ, the result is unknown.
 func (o *tortureOptions) runOne(ctx context.Context, s *torture.Scene) (found sceneResult, err error) {
 	for i := range o.repeat {
 		facts, err := o.runScene(ctx, s, o.sceneLimit(s))
@@ -307,7 +307,7 @@ type sceneResult struct {
 	differs bool // repeated runs have different verdicts
 }
 
-// resultSums counts results by their verdict.
+// resultSums counts results by verdict.
 type resultSums struct{ right, wrong, offSpec, unknown, unfit int }
 
 func sumResults(results []sceneResult) (s resultSums) {

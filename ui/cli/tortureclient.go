@@ -20,14 +20,15 @@ type sceneClient struct {
 	home    string // home and settings of the client
 	folder  string // working folder
 	tool    string // address of the tools at the proxy
-	direct  string // address of the tools for the MCP server, which has a capture of its own
+	direct  string // address of the tools for the MCP server, which has its own capture
 	record  string // folder for the capture of the MCP server
 	options *tortureOptions
 	vars    map[string]string
 	files   map[string]string // contents by path relative to home
 }
 
-// tortureClients add the tools to a client. Each function sets variables, files and flags of one scene.
+// tortureClients are the functions that give a client the tools. Each function sets the variables, files and flags
+// for one scene.
 var tortureClients = map[string]func(*sceneClient){
 	"claude-code": func(c *sceneClient) {
 		c.files["mcp.json"] = jsonText(map[string]any{"mcpServers": map[string]any{"torture": c.serverEntry("stdio")}})
@@ -82,12 +83,12 @@ var tortureClients = map[string]func(*sceneClient){
 	},
 }
 
-// opencodeModels are models of opencode by provider. It knows their protocols.
+// opencodeModels are opencode models by provider. opencode knows their protocols.
 var opencodeModels = map[string]string{
 	"anthropic": "anthropic/claude-sonnet-4-5", "openai": "openai/gpt-5", "gemini": "google/gemini-2.5-pro",
 }
 
-// piExtension declares the tools to pi, which has no MCP.
+// piExtension defines the tools for pi, which doesn't support MCP.
 const piExtension = `const at = %s;
 const object = (properties, required) => ({ type: "object", properties, required });
 export default function (pi) {
@@ -106,14 +107,14 @@ export default function (pi) {
 // sceneKeys are the variables with made-up API keys.
 var sceneKeys = []string{"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY", "OLLAMA_API_KEY"}
 
-// passedVars are the variables of the user that the client gets.
+// passedVars are the user's environment variables that are passed to the client.
 var passedVars = []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TZ", "SHELL", "USER", "LOGNAME", "SYSTEMROOT", "PATHEXT", "COMSPEC", "OPENAI_MODEL"}
 
 // closedPort is an address at which nothing listens. Requests to other hosts end there.
 const closedPort = "http://127.0.0.1:9"
 
-// newSceneClient prepares a client for a scene. All its files are in the folder. The addresses are
-// those of the proxy and of the provider.
+// newSceneClient prepares a client for a scene. All its files are in the folder. The two addresses are the proxy's
+// and the provider's.
 func newSceneClient(o *tortureOptions, folder, url, direct, record string) (*sceneClient, error) {
 	c := &sceneClient{
 		home: filepath.Join(folder, "home"), folder: filepath.Join(folder, "work"), tool: url + toolPath, direct: direct + toolPath,

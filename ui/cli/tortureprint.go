@@ -98,7 +98,7 @@ func (o *tortureOptions) writeFinished(results []sceneResult) {
 	}
 }
 
-// printText prints a line for each scene. If more than 20 scenes are right, these have no lines on a terminal.
+// printText prints a line for each scene. On a terminal, if more than 20 scenes are right, they are left out.
 func (o *tortureOptions) printText(to lineWriter, results []sceneResult) {
 	sums, took := sumResults(results), time.Duration(0)
 	for _, r := range results {
@@ -124,7 +124,7 @@ func (o *tortureOptions) printText(to lineWriter, results []sceneResult) {
 	to.printLine("toolscope %s", commandLine(pathsOf(o.capturePath(firstShown(results).scene))))
 }
 
-// explainControl says what may be missing if the control failed.
+// explainControl prints what may be missing if the control failed.
 func (o *tortureOptions) explainControl(to lineWriter, r *sceneResult) {
 	to.printLine("its output is in %s", filepath.Join(o.out, "plain.txt"))
 	if r.facts.Missing != "" {
@@ -246,13 +246,13 @@ func (o *tortureOptions) writeJUnit(results []sceneResult) []byte {
 	return report.JUnitSuite("torture "+o.clientName(), time.Now(), cases)
 }
 
-// storedResult is a line of a result, as it is read again.
+// storedResult is a line of a stored result.
 type storedResult struct {
 	Type, Client, Version, Protocol, Scene, Verdict, Rule string
 	Torture                                               int
 }
 
-// compareResults prints where two results differ.
+// compareResults prints the differences between two results.
 func (o *tortureOptions) compareResults(args []string) error {
 	if len(args) != 2 {
 		return usageErrorf("--compare: takes two files, got %d\nmake them with --format jsonl", len(args))

@@ -54,7 +54,7 @@ type comparison struct {
 	differs      bool // something differs
 	pending      bool // a turn is still open
 	wire         []diff.Fact
-	sameRequests []diff.SameRequest // per column; Host is empty if the column's request differs from the base's
+	sameRequests []diff.SameRequest // one per column; Host is empty if the column's request differs from the base's
 	label        int                // width of the row names, in cells
 	rows         []line
 	different    int  // number of calls and fields that differ
@@ -230,7 +230,7 @@ func (c *comparison) newComparison(v *providers.View) *diff.Comparison {
 	return p
 }
 
-// failureText returns a few words about why a turn has no usable response; "" if it has one.
+// failureText returns a few words about why a turn has no usable response, or "" if the turn has one.
 func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) string {
 	x := v.Exchange(c.columns[i].Exchange)
 	switch {

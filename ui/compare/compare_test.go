@@ -78,7 +78,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestRebase checks that the differences are those from the current base.
+// TestRebase checks that differences are computed from the current base.
 func TestRebase(t *testing.T) {
 	p := newProgram(t, 100, 30).answer(1, [2]string{"a", `{"x":1,"y":2}`}).answer(2, [2]string{"a", `{"x":1}`}).markAll()
 	c := p.compare()
@@ -110,8 +110,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestBigIsCompared checks that large arguments are compared in the background, and seldom while they grow,
-// so that the total time is proportional to their size.
+// TestBigIsCompared checks that large arguments are compared in the background. While they grow, they are compared
+// rarely enough that the total time is proportional to their size.
 func TestBigIsCompared(t *testing.T) {
 	p := newProgram(t, 100, 30)
 	p.later = true

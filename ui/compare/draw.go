@@ -84,7 +84,7 @@ func (c *comparison) drawEdge(p *screen.Pen) {
 }
 
 // clockLabel names the start of the bars: the request, or the start of the response if the request was not captured.
-// If the bars have different starts, or none, the label is "time". Bars by phase have their own label.
+// If the bars have different starts, or no known start, the label is "time". Bars by phase have their own label.
 func (c *comparison) clockLabel() display.Text {
 	asked, timed := 0, 0
 	for i := range c.times {

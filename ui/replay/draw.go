@@ -187,8 +187,8 @@ func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
 	return []display.Text{looked, scope}
 }
 
-// drawAnswer writes row y below the title. The rows have the worst outcome, with the number of table rows that have
-// it, and then the policy.
+// drawAnswer writes row y below the title. These rows show the worst outcome, the number of table rows that have it,
+// and the policy.
 func (m *replayMode) drawAnswer(p *screen.Pen, y int) {
 	if y > 2 {
 		return
@@ -322,8 +322,8 @@ func nonZero(all []labelledCount) []labelledCount {
 	return slices.DeleteFunc(slices.Clone(all), func(s labelledCount) bool { return s.n == 0 })
 }
 
-// drawLabelledCounts writes the counts in room cells. If they don't fit, it drops some in this order: zeros,
-// the policies that don't use the provider, verdicts other than refusals, the mildest changes.
+// drawLabelledCounts writes the counts in room cells. If they don't fit, it drops counts in this order: zeros,
+// policies that don't use the provider, verdicts other than refusals, and the mildest changes.
 func drawLabelledCounts(p *screen.Pen, all []labelledCount, room int) {
 	if screen.Width(all) > room {
 		all = nonZero(all)
@@ -385,9 +385,9 @@ const (
 // tableColumns are the widths of the columns; 0 for a hidden column. The column of losses gets the remaining width.
 type tableColumns struct{ name, as, goes, taken, lost int }
 
-// columnWidths returns the widths for a table with the given width. If there is too little room, it hides
-// first the source of verdicts and policies, then the losses. The losses in the selected row are also below
-// the table.
+// columnWidths returns the widths for a table with the given width. If there is too little room, it first hides the
+// source of verdicts and policies, and then the losses. The losses in the selected row are also shown below the
+// table.
 func (m *replayMode) columnWidths(width int) (c tableColumns) {
 	for n := range m.Rows {
 		c.name = max(c.name, display.Clean(m.rowName(n)).Width()+2)
@@ -426,7 +426,8 @@ func (m *replayMode) rowName(n int) string {
 	return m.targets[n].Name
 }
 
-// asWord returns the provenance of a row's policy as a word, or "behaviour" for a policy without a client.
+// asWord returns one word for the provenance of a row's policy. The word is "behaviour" for a policy without a
+// client.
 func (m *replayMode) asWord(n int) string {
 	p := &replay.Policies[n]
 	switch {
@@ -494,8 +495,8 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 // takesWords say whether a provider accepts a request.
 var takesWords = [replay.NumVerdicts]string{replay.Unproven: "not known", replay.Accepted: "accepts", replay.Refused: "refuses"}
 
-// takenWords returns a text that says whether the provider accepts the request. If there is room, it adds the
-// source of this fact.
+// takenWords returns a text that says whether the provider accepts the request. If there is room, the text includes
+// the source of this fact.
 func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	if cells < proofColumn || a.By == replay.NoProof {
 		return p.Clean(takesWords[a.Verdict])
@@ -513,8 +514,8 @@ func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity)
 	p.TextOn(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 }
 
-// drawLosses writes the worst loss and the number of further losses. If the provider refuses and no loss is
-// high or critical, it writes the reason for the refusal instead.
+// drawLosses writes the worst loss and the number of further losses. If the provider refuses the request and no loss
+// is high or critical, it writes the reason for the refusal instead.
 func drawLosses(p *screen.Pen, g screen.Surface, v *verdict) {
 	switch {
 	case v.refused != "" && (len(v.losses) == 0 || v.losses[0].severity < replay.High):

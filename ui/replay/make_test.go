@@ -92,8 +92,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestStale checks that the result of a job is dropped if the selection has changed. It is kept if only more bytes
-// have arrived.
+// TestStale checks that a job's result is dropped if the selection has changed, but is kept if only more bytes have
+// arrived.
 func TestStale(t *testing.T) {
 	s := bigCall(t).press("pl")
 	if len(s.jobs) != 1 {

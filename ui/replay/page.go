@@ -68,7 +68,7 @@ func (p *page) showOnlyWrote(src source, to *protocol.Target, draw display.Drawe
 	p.showWrote(&preview, src.own, draw)
 }
 
-// joinMessages joins messages into one JSON text. The text is an array, or the message itself if there is only one.
+// joinMessages joins messages into one JSON text. The text is an array or, for a single message, the message itself.
 func joinMessages(messages [][]byte) []byte {
 	if len(messages) == 1 {
 		return messages[0]

@@ -82,7 +82,7 @@ func (v *version) size() int {
 	return v.bytes + v.words
 }
 
-// sourceData has the data for a replay.Source. It is a copy, so that another goroutine can read it while the
+// sourceData has the data for a replay.Source. The data is a copy, so that another goroutine can read it while the
 // stream continues.
 type sourceData struct {
 	scope  replay.Scope
@@ -120,8 +120,8 @@ func materialOf(v *providers.View, t *stream.Turn, c *stream.Call, s replay.Scop
 	return m
 }
 
-// makeSource makes the source. The result own is the number of the selected call in the source, counted from
-// 1, or 0 if no call is selected.
+// makeSource makes the source. The result own is the position of the selected call in the source, counted from 1, or
+// 0 if no call is selected.
 func (m *sourceData) makeSource() (src *replay.Source, own int) {
 	from := providers.TargetOf(m.turn.Protocol)
 	if m.scope == replay.OneCall {
@@ -157,8 +157,8 @@ type tableKey struct {
 	fixed    int // index of the policy, or of the target if the rows are policies
 }
 
-// canShowFor reports whether the rows for k may be shown for other. They may be if both keys have the same
-// subject and selection, even with different versions.
+// canShowFor reports whether the rows for k may be shown for other. Both keys must have the same subject and
+// selection, but their versions may differ.
 func (k tableKey) canShowFor(other tableKey) bool {
 	k.version = version{of: k.version.of, scope: k.version.scope}
 	other.version = version{of: other.version.of, scope: other.version.scope}
@@ -363,8 +363,8 @@ func lostWords(p *replay.Preview, l replay.Loss) string {
 	return cmp.Or(l.Verdict, l.Description, l.Code)
 }
 
-// worstOutcome returns a row with the worst outcome, or nil if there is none. An unknown outcome is the worst only
-// if there is no other.
+// worstOutcome returns a row with the worst outcome, or nil if there are no rows. An unknown outcome is the worst
+// only if no outcome is known.
 func (t *table) worstOutcome() (worst *verdict) {
 	rank := func(v *verdict) int { return (int(v.outcome) + 1) % replay.NumOutcomes }
 	for i := range t.rows {

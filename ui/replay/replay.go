@@ -1,6 +1,6 @@
-// Package replay implements the mode that previews how a request would send a call back. The request may go
-// to another provider or come from another client. The mode shows a table of previews, and one preview in
-// full. It updates while the call arrives.
+// Package replay implements the mode that previews how a request would send a call back. The request may go to
+// another provider or come from another client. The mode shows a table of previews, and one preview in full. The
+// previews update while the call arrives.
 package replay
 
 import (
@@ -42,7 +42,7 @@ type replayMode struct {
 	made       int  // number of results that arrived so far
 
 	picking bool // the rows are policies, and the user picks one
-	picked  int  // policy that was selected before the user began to pick
+	picked  int  // policy that was selected before the user opened the list
 
 	raw      bool // the body is shown byte by byte
 	full     bool // one section fills the screen
@@ -255,8 +255,8 @@ func (m *replayMode) pickKeys() []screen.Binding {
 	return append(keys, m.CursorKeys("client", m.moveTo)...)
 }
 
-// pickPolicyKey returns the key that opens the list of clients. The list shows each client's outcome. If the rows are
-// clients already, the key selects the next one.
+// pickPolicyKey returns the key that opens the list of clients. The list shows the outcome for each client. If the
+// rows are clients already, the key selects the next client.
 func (m *replayMode) pickPolicyKey() screen.Binding {
 	return screen.Key("p", "other client", "pick a client", func() {
 		if m.policies {

@@ -28,7 +28,7 @@ type sentBackMode struct {
 	of      stream.Ref   // the call
 	name    display.Text // name of the call's tool
 	wrote   []byte       // the call's arguments
-	free    bool         // the arguments are not JSON by design
+	free    bool         // the arguments are free text by design, not JSON
 	all     []stream.SentBackCall
 	at      int // index in all
 	carried providers.CarriedCall
@@ -162,8 +162,8 @@ func (m *sentBackMode) signWidth() int {
 	return 2
 }
 
-// layOut lays out the sides and marks the differences. The sides are indented only if both are objects and the call
-// takes JSON. Otherwise they are raw, because every byte may matter.
+// layOut lays out the sides and marks the differences. It indents the sides only if both are objects and the call
+// takes JSON. Otherwise it leaves them unchanged, because every byte may matter.
 func (m *sentBackMode) layOut() {
 	left, right := m.sideWidths()
 	wrote, sent := m.wrote, m.carried.Args
@@ -255,7 +255,7 @@ func (m *sentBackMode) hasDifference(row int) bool {
 	return !caption && m.sides[side].Marked(row)
 }
 
-// stackedRow returns the side at row n, and the row in that side, for sides that are one below the other.
+// stackedRow returns the side at row n, and the row within that side, when one side is below the other.
 func (m *sentBackMode) stackedRow(n int) (side, row int, caption bool) {
 	if first := max(m.sides[0].Rows, 1) + 1; n >= first {
 		side, n = 1, n-first
@@ -328,8 +328,7 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	heavy(p.Left)
 }
 
-// outcomeLook returns the role and the sign for the outcome. The finding about the outcome can make them more
-// severe.
+// outcomeLook returns the role and the sign for the outcome. The finding about the outcome may raise their severity.
 func (m *sentBackMode) outcomeLook(p *screen.Pen) (screen.Role, display.Text) {
 	as := m.currentSentBack().Outcome
 	if m.findingSeverity() > worthKnowing && as == string(replay.WasReformatted) {

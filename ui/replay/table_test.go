@@ -106,7 +106,7 @@ func TestRows(t *testing.T) {
 	}
 }
 
-// TestOutcomes checks that each side has a different sign with a width of two cells. No sign has the role Good,
+// TestOutcomes checks that each outcome has a different sign, which is two cells wide. No sign has the role Good,
 // because a preview proves nothing.
 func TestOutcomes(t *testing.T) {
 	for _, g := range []*screen.Glyphs{screen.UnicodeGlyphs, screen.ASCIIGlyphs} {
@@ -140,7 +140,7 @@ func lossKind(code string, s replay.Severity) *replay.Kind {
 	return &replay.Kind{Diagnosis: &stream.Diagnosis{Code: code}, Severity: s}
 }
 
-// TestSentence checks that the sentence counts the rows with the worst outcome. Its effect is left out if there is
+// TestSentence checks that the sentence counts the rows with the worst outcome, and leaves out the effect if there is
 // no room. An unknown outcome is not the worst of several.
 func TestSentence(t *testing.T) {
 	s := brokenCall(t).press("pg")
