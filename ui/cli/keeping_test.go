@@ -57,8 +57,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestRecentScreen checks that without a source the recent captures are listed, and that one can be opened. If
-// there are none, the demo plays.
+// TestRecentScreen checks that recent captures are listed if there is no source, and that a capture can be opened. If
+// there are no captures, the demo plays.
 func TestRecentScreen(t *testing.T) {
 	state := t.TempDir()
 	env := []string{"XDG_STATE_HOME=" + state}

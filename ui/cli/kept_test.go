@@ -44,8 +44,8 @@ func TestRemembered(t *testing.T) {
 	}
 }
 
-// TestRememberedNowhere checks that nothing is saved if the folder can't be written. An error must appear only if
-// the user asked to save.
+// TestRememberedNowhere checks that nothing is saved if the folder is not writable. An error must appear only if the
+// user asked to save.
 func TestRememberedNowhere(t *testing.T) {
 	taken := saved(t, "taken", "a file where a folder is wanted")
 	t.Setenv("XDG_STATE_HOME", taken)

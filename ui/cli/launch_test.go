@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		err = os.Setenv("XDG_STATE_HOME", state)
 	}
-	if err == nil { // prices are as new as the table
+	if err == nil { // the date of the price table, so that prices are never too old
 		err = os.Setenv("SOURCE_DATE_EPOCH", "1794268800") // 2026-11-10
 	}
 	if err == nil { // the tests must not use the user's configuration
@@ -46,8 +46,8 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Setenv("LC_ALL", "C.UTF-8")     // the output is not in ASCII
-	_ = flag.Set("test.parallel", "6") // programs on terminals mostly wait
+	os.Setenv("LC_ALL", "C.UTF-8")     // the output must not be in ASCII
+	_ = flag.Set("test.parallel", "6") // programs on terminals spend most of their time waiting
 	code := m.Run()
 	if binaryFolder != "" {
 		os.RemoveAll(binaryFolder)
@@ -83,8 +83,8 @@ var binary = sync.OnceValues(func() (path string, err error) {
 	return path, err
 })
 
-// builtProgram returns the path of the program, which it builds for the first test. It skips the test with -short,
-// because the race detector, for which CI uses -short, sees nothing of another program.
+// builtProgram returns the path of the program, which it builds for the first test that needs it. With -short, it
+// skips the test: CI uses -short for the race detector, which can't check another program.
 func builtProgram(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -100,7 +100,7 @@ func builtProgram(t *testing.T) string {
 // launch describes the start of a program. Streams that are not set are the terminal.
 type launch struct {
 	args                  []string
-	env                   []string // added to the usual variables, or replacing them
+	env                   []string // added to the usual variables; a variable of the same name is replaced
 	w, h                  int
 	stdin, stdout, stderr *os.File
 	helper                string // runs this helper instead of the program

@@ -49,7 +49,7 @@ func printerOf(t *testing.T, a *app, format string) printer {
 	return a.printerOf(a.stdout.withBuffer(), format, price.Embedded())
 }
 
-// rest takes all records from an inbox that is closed, or will be.
+// rest takes all records from an inbox until the inbox is closed.
 func rest(in *screenInbox) (recs []capture.Record) {
 	for r := range in.All {
 		recs = append(recs, r)
@@ -74,7 +74,7 @@ func wordsOf(recs []capture.Record, exchange int) (text string) {
 	return text
 }
 
-// TestLive checks that everything from the network passes, without its secrets, to the disk and to the reader. The
+// TestLive checks that everything from the network is passed, without its secrets, to the disk and to the reader. The
 // source and the responses to the screen's requests can end at different times.
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestLiveKeepsNothingBack(t *testing.T) {
 	}
 }
 
-// TestHurriedEnd checks the end of a run that must end now: bodies that the redactor has not read are omitted. Each
-// stream has one gap, heads and ends stay, and the exit code reports the gap.
+// TestHurriedEnd checks a run that must end at once: bodies that the redactor has not read are omitted. Each stream
+// has one gap, heads and ends are kept, and the exit code reports the gap.
 func TestHurriedEnd(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)
@@ -177,8 +177,8 @@ func TestHurriedEnd(t *testing.T) {
 	}
 }
 
-// TestHeldPings checks that the screen and readers of the capture learn that bytes arrive while the search for secrets
-// holds all of them back, at most once each second.
+// TestHeldPings checks that the screen and readers of the capture are told, at most once each second, that bytes
+// arrive while the search for secrets holds all of them back.
 func TestHeldPings(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)

@@ -13,8 +13,8 @@ import (
 	"toolscope/capture/record"
 )
 
-// TestPrintLiveCapture prints a capture while it is written, and after its writer has ended. Only then is the open
-// call cut off. The capture names the working folder.
+// TestPrintLiveCapture prints a capture while it is written, and again after its writer has ended. Only then is the
+// open call cut off. The capture names the working folder.
 func TestPrintLiveCapture(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)

@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// piece returns n bytes of a side, starting at an offset. The bytes show their offset.
+// piece returns n bytes of a side, starting at an offset. The bytes depend on their offset.
 func piece(from, n int) []byte {
 	text := make([]byte, n)
 	for i := range text {
@@ -21,8 +21,8 @@ func piece(from, n int) []byte {
 	return text
 }
 
-// TestLiveTooSlow checks gaps when each reader is too slow: first the redactor, then the disk, then the screen.
-// Writers must never wait. All other bytes must be there, and each gap must have its place and its size.
+// TestLiveTooSlow checks gaps when each reader in turn is too slow: first the redactor, then the disk, then the
+// screen. Writers must never wait. All other bytes must arrive, and each gap must be marked with its place and size.
 func TestLiveTooSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const exchanges, pieces, size = 20, 40, 3000
@@ -89,8 +89,8 @@ func holesIn(recs []capture.Record) map[sideOf]int64 {
 	return lost
 }
 
-// wantWhole checks that each side in the records has the given size, except for the marked gaps. It returns the
-// number of missing bytes.
+// wantWhole checks that each side in the records has the given size, including the marked gaps. It returns the number
+// of missing bytes.
 func wantWhole(t *testing.T, name string, recs []capture.Record, size int) (lost int64) {
 	t.Helper()
 	at, ended := map[sideOf]int{}, map[int]bool{}

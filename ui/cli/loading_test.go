@@ -24,8 +24,7 @@ func TestLoadText(t *testing.T) {
 	}
 }
 
-// TestLoading checks that the progress counts the bytes of all files, followed or not, and reaches the complete
-// size.
+// TestLoading checks that the progress counts the bytes of all files, followed or not, and reaches the total size.
 func TestLoading(t *testing.T) {
 	for _, follow := range []bool{false, true} {
 		l := &loadProgress{ctx: context.Background(), began: time.Now().Add(-time.Minute)}

@@ -29,8 +29,8 @@ func longStream(deltas int) string {
 	return b.String()
 }
 
-// BenchmarkPeeling decodes one stream to its calls, alone and in logs, as print does. The rate counts the stream's
-// own bytes. The difference is the cost of unwrapping a log.
+// BenchmarkPeeling decodes one stream to its calls, on its own and in logs, as print does. The rate counts the
+// stream's own bytes. The difference is the cost of unwrapping a log.
 func BenchmarkPeeling(b *testing.B) {
 	body := longStream(20_000)
 	read := func(name, text string) {

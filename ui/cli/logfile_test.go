@@ -13,8 +13,8 @@ import (
 	"toolscope/ui"
 )
 
-// TestLogFile checks that the log has notes and errors without secrets, that only its owner can read it, and that
-// its size is limited. A log that can't be written is an error.
+// TestLogFile checks that the log has notes and errors without secrets, that only its owner can read it, and that its
+// size is limited. A log that is not writable is an error.
 func TestLogFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "x.log")
 	command(t, nil, "--log", path, "no-such-file-"+canary)
@@ -46,8 +46,8 @@ func TestLogFile(t *testing.T) {
 	}
 }
 
-// TestLogIsOne checks that the file has the same lines as the screen's log, including lines from before it was
-// opened. auto is a file in toolscope's own folder.
+// TestLogIsOne checks that the file has the same lines as the screen's log, including lines from before the file was
+// opened. The value auto selects a file in toolscope's own folder.
 func TestLogIsOne(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	a := (&app{stderr: lineWriter{to: io.Discard}}).linkParts()

@@ -24,7 +24,7 @@ var noise = []string{
 	"\n", "127.0.0.1 - - [02/Jan/2025:03:04:05 +0000] \"GET / HTTP/1.1\" 200 12\n",
 }
 
-// logOf returns the log of several streams whose lines alternate. If noisy is true, it contains other lines too.
+// logOf returns the log of several streams whose lines alternate. If noisy is true, the log contains other lines too.
 func logOf(s logShape, noisy bool, streams ...logged) string {
 	at := time.Date(2025, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 	now := func() time.Time {
@@ -65,7 +65,7 @@ func logOf(s logShape, noisy bool, streams ...logged) string {
 func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector) {
 	t.Helper()
 	path := saved(t, "log", text)
-	defer os.Remove(path) // some tests read thousands of logs, several gigabytes in sum
+	defer os.Remove(path) // some tests read thousands of logs, several gigabytes in total
 	src, err := capture.Open(context.Background(), path, capture.Options{Formats: formats.All, GuessPayload: looksLike})
 	if err != nil {
 		t.Fatal(err)
@@ -115,10 +115,11 @@ func logStreams(t *testing.T) map[string]string {
 	return all
 }
 
-// sample chooses some of the cases with recorded streams: each with TOOLSCOPE_LONG=1, and else one in so many.
+// sample chooses some of the cases with recorded streams. It chooses every case with TOOLSCOPE_LONG=1, or else one in
+// a fixed number.
 type sample struct{ every, seen int }
 
-// has reports whether the next case is chosen. All cases with small streams are.
+// has reports whether the next case is chosen. It chooses all cases with small streams.
 func (s *sample) has(name string) bool {
 	if !strings.Contains(name, "/") || os.Getenv("TOOLSCOPE_LONG") != "" {
 		return true
@@ -127,8 +128,8 @@ func (s *sample) has(name string) bool {
 	return s.seen%s.every == 0
 }
 
-// shapesFor returns the shapes of logs for the stream with that number: all for a small stream and with
-// TOOLSCOPE_LONG=1, and else every fourth. Four streams in sequence have all shapes.
+// shapesFor returns the shapes of logs for the stream with the given number. It returns all shapes for a small stream
+// or with TOOLSCOPE_LONG=1, or else every fourth shape. Four successive streams cover all shapes.
 func shapesFor(number int, name string) (some []logShape) {
 	if os.Getenv("TOOLSCOPE_LONG") != "" || !strings.Contains(name, "/") {
 		return logShapes

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// logged is a stream to write to a log, with the other values in its lines.
+// logged is a stream to write to a log, with the other values that its lines contain.
 type logged struct {
 	body    string
 	request string
@@ -35,16 +35,16 @@ func (l logged) chunks() (all []string) {
 }
 
 // logShape is a form in which programs log a stream that they receive. It writes a stream as lines of a log, with
-// line ends. Lines of another stream may be between any two lines.
+// line ends. Lines of another stream may come between any two lines.
 type logShape struct {
 	name  string
 	keyed bool // the lines name their request
 	write func(l logged, now func() time.Time) []string
 }
 
-// holds reports whether the shape can represent a stream. Shapes with one chunk per line need chunks on one line.
-// If the data of an event has several lines, a piece can't be told apart from a line, so shapes with pieces can't
-// represent it either.
+// holds reports whether the shape can represent a stream. Shapes with one chunk per line need every chunk to be one
+// line. Shapes with parts of chunks need this too, because a part would look like a line of an event with several
+// lines.
 func (s logShape) holds(body string) bool {
 	l := logged{body: body}
 	if strings.Contains(body, "data: {\n") {
@@ -73,7 +73,7 @@ func perChunk(name string, keyed bool, line func(chunk string, l logged, t time.
 	}}
 }
 
-// whole returns a shape in which the complete stream is logged when it has ended.
+// whole returns a shape in which the complete stream is logged after it has ended.
 func whole(name string, text func(l logged, t time.Time) string) logShape {
 	return logShape{name, true, func(l logged, now func() time.Time) []string { return []string{text(l, now()) + "\n"} }}
 }
@@ -134,7 +134,7 @@ func (l logged) events() (all []string) {
 	return all
 }
 
-// criLines returns a line in the format of Kubernetes. A long line is split into parts.
+// criLines returns a line in the format of Kubernetes. It splits a long line into parts.
 func criLines(text string, t time.Time) (out []string) {
 	const most = 200 // 16384 in real logs
 	stamp := t.UTC().Format(isoNs)
@@ -152,7 +152,7 @@ func journalExport(text string, l logged, t time.Time) string {
 	return entry + "MESSAGE\n" + string(endian.LittleEndian.AppendUint64(nil, uint64(len(text)))) + text + "\n"
 }
 
-// logShapes are the shapes of logs from which streams are read.
+// logShapes are the shapes of logs from which streams can be read.
 var logShapes = []logShape{
 	perLine("iso, level, request in brackets", true, func(s string, l logged, t time.Time) string {
 		return atISO(t) + " INFO [" + l.request + "] " + s

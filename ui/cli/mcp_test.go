@@ -173,7 +173,7 @@ func TestMCPBytes(t *testing.T) {
 	}
 }
 
-// TestMCPOrder checks that in a capture a response comes after its request, and has no earlier time.
+// TestMCPOrder checks that a response in a capture comes after its request, and that its time is not earlier.
 func TestMCPOrder(t *testing.T) {
 	w := wrap(t, "cat")
 	for n := range 300 {
@@ -199,7 +199,7 @@ func TestMCPOrder(t *testing.T) {
 	}
 }
 
-// TestMCPExit checks that the wrapper ends with the server's exit code, even if recording fails. The server's
+// TestMCPExit checks that the wrapper exits with the server's exit code, even if recording fails. The server's
 // standard error must be passed on and recorded.
 func TestMCPExit(t *testing.T) {
 	for script, want := range map[string]string{
@@ -319,7 +319,7 @@ func TestMCPKilled(t *testing.T) {
 	}
 }
 
-// TestMCPEnds checks that the client and the server notice each other's end in the same way as without the wrapper.
+// TestMCPEnds checks that the client and the server notice each other's end, as they would without the wrapper.
 func TestMCPEnds(t *testing.T) {
 	w := wrap(t, "sh", "-c", "cat; echo over") // the input ends
 	_, _ = io.WriteString(w.in, "a\n")
@@ -363,12 +363,13 @@ func killAtEnd(t *testing.T, id string) {
 	t.Cleanup(func() { _ = exec.Command("kill", "-9", id).Run() })
 }
 
-// TestMCPSecrets checks that captures have no secrets, whether split or not. The traffic itself must not change.
+// TestMCPSecrets checks that captures contain no secrets, even if the secrets were split. The traffic itself must not
+// change.
 func TestMCPSecrets(t *testing.T) {
 	w := wrap(t, "sh", "-c", `echo "key $1" >&2; echo ready; cat`, "sh", canary, "--password", "pw-short")
 	w.line()
 	const before, tail = `{"params":{"text":"`, "xK2mW9vLp4Rt7Yc"
-	for n := range 12 { // a new secret each time, because a known one is always found
+	for n := range 12 { // a new secret each time, because a known secret is always found
 		line := fmt.Sprintf(before+`sk-ant-api03-Zq%02d`+tail+`"}}`+"\n", n)
 		cut := len(before) + 3*n
 		_, _ = io.WriteString(w.in, line[:cut])
@@ -401,7 +402,7 @@ func TestMCPSecrets(t *testing.T) {
 	}
 }
 
-// TestMCPName checks that a server has its own name, and not the name of the program that starts it.
+// TestMCPName checks that a server is named after itself, not after the program that starts it.
 func TestMCPName(t *testing.T) {
 	for command, want := range map[string]string{
 		"npx -y @modelcontextprotocol/server-everything": "server-everything", "node /a/b/files.js --root .": "files", "uvx mcp-server-git": "mcp-server-git",

@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-// TestPercentFor checks that a heap may grow by a fixed amount, and a large heap by a fraction of its size.
+// TestPercentFor checks that a small heap may grow by a fixed amount, and a large heap by a fraction of its size.
 func TestPercentFor(t *testing.T) {
 	for live, want := range map[uint64]int{0: 400, 1 << 20: 400, 16 << 20: 100, 40 << 20: 40, 128 << 20: 12, 160 << 20: 12, 256 << 20: 25, 640 << 20: 40, 10 << 30: 49} {
 		if got := percentFor(live, false); got != want {

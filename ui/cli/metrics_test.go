@@ -14,7 +14,7 @@ import (
 	"toolscope/capture/fleet"
 )
 
-// metricsURL returns the URL of the metrics, which a program prints at its start.
+// metricsURL returns the URL of the metrics, which a program prints when it starts.
 func metricsURL(t *testing.T, p *standIn) string {
 	t.Helper()
 	of := regexp.MustCompile(`metrics: (http://127\.0\.0\.1:\d+/metrics)`)
@@ -61,8 +61,8 @@ func awaitMetric(t *testing.T, url, line string) (body string) {
 	}
 }
 
-// TestProxyMetrics checks the metrics of a proxy: they count the traffic, are the same as those of the capture, and
-// have no secrets. Web pages and other methods are refused.
+// TestProxyMetrics checks that the metrics of a proxy count the traffic, are the same as those of the capture, and
+// contain no secrets. Requests from web pages and with other methods are refused.
 func TestProxyMetrics(t *testing.T) {
 	upstream, _ := provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMouse checks that M turns mouse reports on and off. They must be off while the program is stopped and after
+// TestMouse checks that M turns mouse reports on and off. Reports must be off while the program is stopped and after
 // it has ended, and on again when it continues. The program must handle the reports.
 func TestMouse(t *testing.T) {
 	t.Parallel()

@@ -13,10 +13,10 @@ import (
 	"testing"
 )
 
-// ends are the signals that end the program.
+// ends lists the signals that end the program.
 var ends = []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}
 
-// TestScreenUnread checks that the program can end on a terminal that is not read, e.g. after ^S or a broken
+// TestScreenUnread checks that the program can end on a terminal whose output is not read, e.g. after ^S or a broken
 // connection.
 func TestScreenUnread(t *testing.T) {
 	t.Parallel()
@@ -56,7 +56,7 @@ func TestPrintUnread(t *testing.T) {
 	})
 	for name, c := range map[string]struct {
 		args  []string
-		begun func(p *console, out *bufio.Reader) // returns when the program prints
+		begun func(p *console, out *bufio.Reader) // returns when the program prints something
 	}{
 		"print -f": {[]string{"print", "-f", growing}, nil},
 		"connect": {
@@ -65,7 +65,7 @@ func TestPrintUnread(t *testing.T) {
 		},
 	} {
 		for _, sig := range ends {
-			t.Run(fmt.Sprint(name, " ", sig), func(t *testing.T) { // sequential: each waits for its own request
+			t.Run(fmt.Sprint(name, " ", sig), func(t *testing.T) { // sequential, because each subtest waits for its own request
 				out, w := pipe(t)
 				conn, err := w.SyscallConn()
 				if err != nil {
@@ -106,7 +106,7 @@ func TestProxyUnreadTerminal(t *testing.T) {
 	}
 }
 
-// TestReaderLeavesQuiet checks that the program ends when the reader of its output is gone, even if no more output
+// TestReaderLeavesQuiet checks that the program ends when the reader of its output has gone, even if no more output
 // follows.
 func TestReaderLeavesQuiet(t *testing.T) {
 	t.Parallel()
@@ -170,8 +170,8 @@ func TestOutletPassesOn(t *testing.T) {
 	}
 }
 
-// TestOutletGivesUp checks that a blocked write is abandoned when the program must end, and so are all later
-// writes. Writes that are read must succeed.
+// TestOutletGivesUp checks that when the program must end, a blocked write and all later writes are abandoned. Writes
+// that are read must succeed.
 func TestOutletGivesUp(t *testing.T) {
 	r, w := pipe(t)
 	e := newShutdown()

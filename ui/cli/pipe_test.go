@@ -25,7 +25,7 @@ func pipe(t *testing.T) (r, w *os.File) {
 	return r, w
 }
 
-// TestReaderGone checks that the program ends without an error message when the reader of its output is gone.
+// TestReaderGone checks that the program ends without an error message when the reader of its output has gone.
 func TestReaderGone(t *testing.T) {
 	t.Parallel()
 	big := saved(t, "big.sse", strings.Repeat(string(turnOf("f")), 3000))
@@ -159,7 +159,7 @@ func TestFollow(t *testing.T) {
 func TestSignalsWhilePrinting(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if signal.Ignored(sig) {
-			continue // the program ignores it under nohup, as it should
+			continue // under nohup, the program must ignore the signal
 		}
 		r, w := pipe(t)
 		p := start(t, launch{args: []string{"print"}, stdin: r})

@@ -10,7 +10,7 @@ import (
 )
 
 // TestPlain checks that each event is printed once, as one sentence. Growing text must be printed when it is
-// complete, and findings when they are made.
+// complete, and findings as soon as they exist.
 func TestPlain(t *testing.T) {
 	for name, want := range map[string][]string{
 		"cut": {
@@ -45,8 +45,8 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestPlainFiles checks that data that is read at once gives the same sentences as data that arrives slowly.
-// Hostile names must be shown without their effects.
+// TestPlainFiles checks that data that is read all at once results in the same sentences as data that arrives slowly.
+// Hostile names must be shown without any effect on the terminal.
 func TestPlainFiles(t *testing.T) {
 	out := command(t, turnOf(`x\u001b]0;t\u0007`), "--plain", "-")
 	if out.code != 0 || strings.Count(out.stdout, "Turn 1, call 1, x") != 3 || strings.Count(out.stdout, " begins:") != 1 {
@@ -56,7 +56,7 @@ func TestPlainFiles(t *testing.T) {
 }
 
 // TestPlainTerminal checks that there are no escape sequences and no screen on a dumb terminal, or with --plain.
-// Signals must end the program as they end a screen.
+// Signals must end the program as they do on a screen.
 func TestPlainTerminal(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]launch{
@@ -100,7 +100,8 @@ func refusedHAR() string {
 	return `{"log":{"version":"1.2","entries":[` + strings.Join(entries, ",") + `]}}`
 }
 
-// TestPlainRefusal checks the sentences about a refused request: the place, the cause, the advice, and the origin.
+// TestPlainRefusal checks that the sentences about a refused request contain the place, the cause, the advice, and
+// the origin.
 func TestPlainRefusal(t *testing.T) {
 	out := command(t, nil, "--plain", saved(t, "refused.har", refusedHAR()))
 	for _, want := range []string{

@@ -16,7 +16,7 @@ func pricedChat(model, usage string) []byte {
 
 const tenAndFour = `{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}`
 
-// TestContractCost checks that a turn with a known cost has it, with the basis of the figure.
+// TestContractCost checks that a turn whose cost is known has this cost and its basis.
 func TestContractCost(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ name, model, usage, want string }{
@@ -39,8 +39,8 @@ func TestContractCost(t *testing.T) {
 	}
 }
 
-// TestPrices checks that the user's prices come from the flag, else the environment, else the configuration folder.
-// They must override the built-in prices.
+// TestPrices checks that the user's prices come from the flag, or else from the environment, or else from the
+// configuration folder. They must override the built-in prices.
 func TestPrices(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
@@ -72,7 +72,7 @@ func TestPrices(t *testing.T) {
 	same(t, 0, "flag", cost("--prices", list(filepath.Join(config, "three.json"), "3")), 0.00003)
 }
 
-// TestBadPrices checks that an error has at most three lines, with the file, the line, the field and the valid
+// TestBadPrices checks that an error has at most three lines and contains the file, the line, the field and the valid
 // values.
 func TestBadPrices(t *testing.T) {
 	dir := t.TempDir()

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestPrintJQ checks that --jq runs on each call's arguments or, with --format jsonl, on each line. Text that is
-// not JSON is a note. A failing expression makes the run fail.
+// TestPrintJQ checks that --jq runs on each call's arguments or, with --format jsonl, on each line. Text that is not
+// JSON causes only a note. A failing expression makes the run fail.
 func TestPrintJQ(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

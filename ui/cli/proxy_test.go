@@ -45,7 +45,7 @@ func proxiedIn(t *testing.T, env []string, args ...string) *standIn {
 	return p
 }
 
-// readLine returns the next line of output. It fails if no line comes within limit.
+// readLine returns the next line of output. It fails the test if no line arrives within limit.
 func (p *standIn) readLine() (string, error) {
 	type result struct {
 		line string
@@ -79,7 +79,7 @@ func (p *standIn) environment() (lines []string) {
 	}
 }
 
-// ended ends the program with a signal, and returns all its output.
+// ended sends the program a signal that ends it, and returns all its output.
 func (p *standIn) ended(sig syscall.Signal) outcome {
 	p.t.Helper()
 	p.signal(sig)
@@ -92,8 +92,8 @@ func (p *standIn) ended(sig syscall.Signal) outcome {
 	return outcome{code, string(printed), string(p.console.out)}
 }
 
-// midway starts a proxy with a response that has arrived up to the end of its arguments. left reports that the
-// upstream has lost its client.
+// midway starts a proxy with a response that has arrived up to the end of its arguments. The result left reports that
+// the upstream has lost its client.
 func midway(t *testing.T) (p *standIn, resp *http.Response, begin, recording string, left chan struct{}) {
 	t.Helper()
 	begin = anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_stop")]
@@ -112,8 +112,8 @@ func midway(t *testing.T) (p *standIn, resp *http.Response, begin, recording str
 	return p, resp, begin, recording, left
 }
 
-// TestProxyPrints checks that bodies pass byte for byte and turns are printed when they end. The capture has the
-// same turns, and only its owner can read it.
+// TestProxyPrints checks that bodies are passed on byte for byte, and that turns are printed when they end. The
+// capture has the same turns, and only its owner can read it.
 func TestProxyPrints(t *testing.T) {
 	upstream, requests := provider(t, answers(events, anthropicAnswer))
 	dir := filepath.Join(t.TempDir(), "new", "captures")
@@ -150,7 +150,7 @@ func TestProxyPrints(t *testing.T) {
 	}
 }
 
-// TestProxyText checks that calls are printed as by print, after the URL and the lines for the environment.
+// TestProxyText checks that calls are printed as print does, after the URL and the lines for the environment.
 func TestProxyText(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	p := proxied(t, "--to", upstream, "--print-env")
@@ -184,8 +184,8 @@ func TestProxyEndsStreams(t *testing.T) {
 	}
 }
 
-// TestProxyUnread checks that traffic and recording continue while the output is not read, and that a signal still
-// ends the proxy.
+// TestProxyUnread checks that the proxy still forwards and records when its output is not read, and that a signal
+// still ends it.
 func TestProxyUnread(t *testing.T) {
 	t.Parallel()
 	const requests = 200 // more than a pipe can hold

@@ -23,7 +23,7 @@ import (
 	"toolscope/capture/record"
 )
 
-// inside runs a proxy without a screen in this process. end ends it and returns its output.
+// inside runs a proxy without a screen in this process. The function end ends the proxy and returns its output.
 func inside(t *testing.T, l *liveInput, upstream string) (url string, end func() outcome) {
 	t.Helper()
 	all, err := buildRoutes([]string{upstream}, func(string) string { return "" })
@@ -53,7 +53,7 @@ func inside(t *testing.T, l *liveInput, upstream string) (url string, end func()
 	}
 }
 
-// full is a disk with room for a given number of bytes. It can get more room.
+// full is a disk with room for a given number of bytes, which can be increased.
 type full struct {
 	mu   sync.Mutex
 	room int
@@ -72,8 +72,8 @@ func (f *full) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestProxyDiskFull checks that traffic and printing continue when the disk is full. A note and the exit code must
-// report the gaps.
+// TestProxyDiskFull checks that the proxy still forwards and prints when the disk is full. A note and the exit code
+// must report the gaps.
 func TestProxyDiskFull(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	for _, room := range []int{1 << 20, 2000, 200} {
@@ -112,10 +112,10 @@ func TestProxyDiskFull(t *testing.T) {
 func TestProxyManyStreams(t *testing.T) {
 	const streams = 200
 	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt) // starts the goroutine for signals before the count
+	signal.Notify(signals, os.Interrupt) // starts the signal goroutine before goroutines are counted
 	signal.Stop(signals)
 	before := runtime.NumGoroutine()
-	var begun sync.WaitGroup // no stream continues before all have begun
+	var begun sync.WaitGroup // no stream continues before all streams have begun
 	begun.Add(streams)
 	answer := func(name string) string { return strings.ReplaceAll(anthropicAnswer, "get_weather", name) }
 	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

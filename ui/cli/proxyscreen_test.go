@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestProxyScreen checks that the empty screen has instructions at any size. It then checks that the screen shows
-// the streaming call and the state of recording. Leaving the screen must end the stream.
+// TestProxyScreen checks that the empty screen has instructions at any size, and that the screen later shows the
+// streaming call and the state of recording. Leaving the screen must end the stream.
 func TestProxyScreen(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 10}} {
 		left := make(chan struct{}, 1)
@@ -39,7 +39,7 @@ func TestProxyScreen(t *testing.T) {
 		if err := <-asked; err != nil {
 			t.Error(err)
 		}
-		waitFor(t, left) // the client is gone
+		waitFor(t, left) // the client has gone
 		p.untilShown("aborted")
 		p.keys("q")
 		p.wantExit(0)

@@ -20,7 +20,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// limit is the maximum time to wait for events that are immediate on an idle machine.
+// limit is the maximum time to wait for an event that would be immediate on an idle machine.
 const limit = 30 * time.Second
 
 // console is a program and its terminal, which the test emulates.
@@ -43,7 +43,7 @@ type console struct {
 	over    chan struct{}
 }
 
-// read is the emulated terminal. It shows the output until no process can write to it.
+// read is the emulated terminal. It displays the output until no process can write to it.
 func (p *console) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -112,7 +112,7 @@ func (p *console) end() {
 func (p *console) until(what string, ok func(*screen) bool) {
 	p.t.Helper()
 	deadline := time.After(limit)
-	look := time.NewTicker(10 * time.Millisecond) // for states that are not on the screen
+	look := time.NewTicker(10 * time.Millisecond) // for conditions that are not on the screen
 	defer look.Stop()
 	for {
 		p.mu.Lock()
@@ -217,7 +217,7 @@ func (p *console) wantExit(code int) {
 	}
 }
 
-// wantRestored checks that the terminal has the same state as before the program's screen.
+// wantRestored checks that the terminal is in the same state as before the program opened its screen.
 func (p *console) wantRestored() {
 	p.t.Helper()
 	p.mu.Lock()

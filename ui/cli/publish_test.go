@@ -26,7 +26,7 @@ func publishesTo(t *testing.T, url, spool, limit string) (a *app, so func() outc
 	return a, so
 }
 
-// noted returns the problems that are reported, each with its second. There is one problem per second.
+// noted returns the reported problems, each with its second. The input has one problem per second.
 func noted(troubles ...string) (all string) {
 	var c troubleNotice
 	for second, trouble := range troubles {
@@ -37,8 +37,8 @@ func noted(troubles ...string) (all string) {
 	return all
 }
 
-// TestChange checks that a change is reported once, after it has lasted. Changes back and forth must be reported
-// less and less often.
+// TestChange checks that a change is reported once, and only after it has lasted for some time. Changes back and
+// forth must be reported less and less often.
 func TestChange(t *testing.T) {
 	seconds := func(n int, troubles ...string) (all []string) {
 		for i := range n {
@@ -63,8 +63,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestPublishNotes checks the notes of publishing. While it runs, the reason why the hub receives no data is
-// reported once. At the end, the waiting data and the data of earlier runs are reported.
+// TestPublishNotes checks the notes about publishing. During the run, the reason why the hub receives no data is
+// reported once. At the end, the waiting data of this run and of earlier runs is reported.
 func TestPublishNotes(t *testing.T) {
 	spool := t.TempDir()
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), spool, "1MB")
@@ -116,7 +116,8 @@ func TestPublishNotes(t *testing.T) {
 	}
 }
 
-// TestPublishLoss checks that lost data is reported once, when it is known. The hub's return must be reported too.
+// TestPublishLoss checks that lost data is reported once, as soon as the loss is known. The hub's return must be
+// reported too.
 func TestPublishLoss(t *testing.T) {
 	addr := nobodyAt(t)
 	a, so := publishesTo(t, "nats://"+addr, t.TempDir(), "1MB")
@@ -189,8 +190,8 @@ func TestFollowedWaits(t *testing.T) {
 	}
 }
 
-// readUntilFull begins to read a published source, and returns when the spool has no more room. over is closed when
-// everything has been read.
+// readUntilFull begins to read a published source, and returns when the spool has no more room. The channel over is
+// closed when everything has been read.
 func readUntilFull(a *app, from capture.Source) (over chan struct{}) {
 	over = make(chan struct{})
 	go func() {
@@ -261,7 +262,7 @@ func TestFollowedTail(t *testing.T) {
 	}
 }
 
-// TestPublishedGaps checks that a run whose published data has gaps ends with 3, regardless of how it ended. Gaps
+// TestPublishedGaps checks that a run whose published data has gaps exits with 3, regardless of how it ended. Gaps
 // occur if too much data arrives, or if data could not be written.
 func TestPublishedGaps(t *testing.T) {
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), t.TempDir(), "1MB")

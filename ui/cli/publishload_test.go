@@ -44,7 +44,7 @@ func nobodyAt(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// stamped responds with events that have their send times, at the pace of a fast model.
+// stamped responds with events that contain their send times, at the pace of a fast model.
 func stamped(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body)
 	w.Header().Set("Content-Type", events)
@@ -100,8 +100,8 @@ func rank(all []time.Duration, percent int) time.Duration {
 	return all[len(all)*percent/100]
 }
 
-// TestPublishDelays checks that a publishing proxy is as fast as a recording one. The hub is running, never
-// started, ending, or stopped. The ratios are logged, and only ratios that noise can't explain fail.
+// TestPublishDelays checks that a publishing proxy is as fast as a recording proxy, whether the hub is running, never
+// started, ending, or stopped. It logs the ratios, and fails only for ratios that noise can't explain.
 func TestPublishDelays(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")
@@ -134,7 +134,7 @@ func TestPublishDelays(t *testing.T) {
 				if n == blocks/4 {
 					c.midway(hub)
 				}
-				if n%2 == 0 { // alternate which proxy is first
+				if n%2 == 0 { // alternate which proxy goes first
 					without.ask(t, plain.url)
 				}
 				with.ask(t, sends.url)
@@ -158,9 +158,9 @@ func TestPublishDelays(t *testing.T) {
 	}
 }
 
-// TestPublishStart checks that a proxy with --publish listens as soon as one without. The hub is missing, or
-// accepts connections and never responds. The difference is logged. The test fails only for a difference that noise
-// can't explain, such as a wait for a connection.
+// TestPublishStart checks that a proxy with --publish listens as soon as a proxy without it. The hub is missing, or
+// accepts connections and never responds. The test logs the difference, and fails only if noise can't explain it,
+// such as when the proxy waits for a connection.
 func TestPublishStart(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts connections, but no program handles them
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// teller is a printer that notes what it prints.
+// teller is a printer that records what it is asked to print.
 type teller struct{ told []string }
 
 func (p *teller) addTurn(_ *providers.View, _ string, t *stream.Turn) {
@@ -35,8 +35,8 @@ func (p *teller) wants(t *testing.T, want ...string) {
 	p.told = nil
 }
 
-// TestPrintLooksOnce checks that with many open turns, a record that ends none allocates no memory. The
-// printer must keep only open turns.
+// TestPrintLooksOnce checks that with many open turns, a record that ends no turn causes no allocation. The printer
+// must keep only open turns.
 func TestPrintLooksOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
@@ -84,7 +84,7 @@ func TestPrintOrder(t *testing.T) {
 		}
 		to.wants(t, want...)
 	}
-	for _, turn := range []int32{0, 1, 3, 2} { // one begins after a turn with a higher number
+	for _, turn := range []int32{0, 1, 3, 2} { // one turn begins after a turn with a higher number
 		event(stream.TurnOpen, turn)
 		event(stream.CallOpen, turn)
 		print(false)
@@ -106,8 +106,8 @@ func TestPrintOrder(t *testing.T) {
 	print(true)
 }
 
-// TestPrintWhileOneIsOpen checks that the printer's memory does not grow with ended turns while one turn stays
-// open.
+// TestPrintWhileOneIsOpen checks that the printer's memory does not grow with the number of ended turns while one
+// turn stays open.
 func TestPrintWhileOneIsOpen(t *testing.T) {
 	in, to := new(providers.Inspector), new(teller)
 	q := newTurnPrinter(in, "a", to)

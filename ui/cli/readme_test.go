@@ -25,14 +25,14 @@ var update = flag.Bool("update", false, "write the picture of the README anew")
 
 const picture = "../../.github/toolscope.svg"
 
-// TestPicture compares the README's picture with a frame of the demo that the program draws. -update renews the
-// picture.
+// TestPicture compares the README's picture with a frame of the demo that the program draws. The flag -update renews
+// the picture.
 func TestPicture(t *testing.T) {
 	got := svg(demoFrame(t, 118, 32))
 	looksAs(t, picture, got, "Picture")
 }
 
-// looksAs compares a file of the README with the program's output. -update renews the file.
+// looksAs compares a file of the README with the program's output. The flag -update renews the file.
 func looksAs(t *testing.T, file, got, test string) {
 	t.Helper()
 	if *update {
@@ -45,7 +45,7 @@ func looksAs(t *testing.T, file, got, test string) {
 	}
 }
 
-// TestKeyTable compares the README's table of keys with the screen. -update renews the table.
+// TestKeyTable compares the README's table of keys with the screen. The flag -update renews the table.
 func TestKeyTable(t *testing.T) {
 	const file, head = "../docs/keys.md", "| part | keys |\n| --- | --- |\n"
 	text := written(t, file)
@@ -63,7 +63,7 @@ func TestKeyTable(t *testing.T) {
 	}
 }
 
-// TestRooms checks that every package is in the table of packages.
+// TestRooms checks that every package is listed in the table of packages.
 func TestRooms(t *testing.T) {
 	_, table, _ := strings.Cut(written(t, "../../CONTRIBUTING.md"), "| package | purpose |")
 	out, err := exec.Command("go", "list", "toolscope/...").Output()
@@ -87,7 +87,7 @@ func written(t *testing.T, file string) string {
 	return string(text)
 }
 
-// keyTable returns the keys of the screen in the README's form. Each part of the help screen is a row.
+// keyTable returns the keys of the screen in the README's form. Each section of the help screen is a row.
 func keyTable() string {
 	var rows []string
 	part := ""

@@ -14,7 +14,8 @@ import (
 // installation. The test only parses their flags.
 var abroad = []string{"run", "proxy", "connect", "mcp", "hub", "open"}
 
-// TestReadmeRuns checks that every command in the README has the described result, in the README's order.
+// TestReadmeRuns checks that every command in the README has the described result. It runs them in the README's
+// order.
 func TestReadmeRuns(t *testing.T) {
 	commands, ran := readmeCommands(t), 0
 	t.Chdir(t.TempDir())
@@ -50,7 +51,7 @@ func readFlagsOf(t *testing.T, args []string) (command string) {
 	return cmd.Name()
 }
 
-// TestPagesParse checks that the program accepts the command lines that its pages show after a $.
+// TestPagesParse checks that the program accepts the command lines that its help pages show after a $.
 func TestPagesParse(t *testing.T) {
 	found := 0
 	for _, topic := range ui.DocTopics() {
@@ -80,7 +81,7 @@ func readmeCommands(t *testing.T) (all [][]string) {
 	return all
 }
 
-// words splits a command line, which may have quotes of one kind.
+// words splits a command line, which may have one kind of quotes.
 func words(line string) (all []string) {
 	for i, part := range strings.Split(strings.ReplaceAll(line, "'", `"`), `"`) {
 		if i%2 == 1 {
@@ -92,8 +93,8 @@ func words(line string) (all []string) {
 	return all
 }
 
-// TestDocs checks that the files and help pages to which the README and the documents refer exist. Each document
-// must be a help page, and must be linked from the README.
+// TestDocs checks that the files and help pages that the README and the documents mention exist. Each document must
+// be a help page, and must be linked from the README.
 func TestDocs(t *testing.T) {
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
 	page := regexp.MustCompile("`(?:toolscope )?help ([a-z]+)`")

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// printedCall has the compared facts of a printed call.
+// printedCall has the facts about a printed call that are compared.
 type printedCall struct {
 	Type, ID, Name string
 	Arguments      any
@@ -77,7 +77,7 @@ func TestRecordedHTTP(t *testing.T) {
 	}
 }
 
-// recordedIn are the prefixes of the names of a corpus's HTTP captures.
+// recordedIn has the prefixes of the names of a corpus's HTTP captures.
 var recordedIn = []string{"formats/har/", "formats/mitmproxy/", "formats/derived/llm-", "formats/derived/curl-", "formats/derived/claude-trace", "formats/claude-tap-trace/", "formats/vcr-", "formats/httpmock-rs/"}
 
 // TestRecordedExpected compares the output of print with the known contents of a corpus's files.

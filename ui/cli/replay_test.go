@@ -90,7 +90,7 @@ func previewsOfOne() (n int) {
 	return n
 }
 
-// TestReplayNested checks a call inside a function object, with null as content and a string as arguments. A client
+// TestReplayNested checks a call inside a function object, with null content and with arguments in a string. A client
 // that drops undecodable calls loses the second call.
 func TestReplayNested(t *testing.T) {
 	list := previews(t, "--to", "openai-chat", "testdata/nested.json")
@@ -145,8 +145,8 @@ func TestReplayWhole(t *testing.T) {
 	same(t, 1, "number", each[1].Call, 2)
 }
 
-// TestReplayConversation checks a turn after the history of its request. The request can be captured, or come from
-// --request.
+// TestReplayConversation checks a turn that follows the history in its request. The request may be captured, or come
+// from --request.
 func TestReplayConversation(t *testing.T) {
 	list := previews(t, "--conversation", "--to", "openai-chat", "testdata/emptied.tsc")
 	same(t, 0, "turns", len(list), 2)
@@ -173,7 +173,7 @@ func TestReplayConversation(t *testing.T) {
 	}
 }
 
-// TestReplayExitCodes checks that errors name the valid values, and that losses are a failure only with
+// TestReplayExitCodes checks that errors name the valid values, and that losses make replay fail only with
 // --fail-on-loss.
 func TestReplayExitCodes(t *testing.T) {
 	const bad, good, two = "testdata/malformed.sse", "demo/schema.tsc", "demo/parallel.tsc"

@@ -104,7 +104,7 @@ func (p *previewLine) codes() (codes []string) {
 	return codes
 }
 
-// sentText returns the arguments that arguments_sent represents: the text, or the object itself.
+// sentText returns the arguments that arguments_sent represents: the string's text, or the object itself.
 func sentText(t *testing.T, to *protocol.Target, sent json.RawMessage) (text string) {
 	t.Helper()
 	if to.Form != protocol.TextForm {
@@ -116,7 +116,7 @@ func sentText(t *testing.T, to *protocol.Target, sent json.RawMessage) (text str
 	return text
 }
 
-// applied returns a text after the edits of a diff.
+// applied returns a text with the edits of a diff applied.
 func applied(t *testing.T, text string, diff []editJSON) (out string) {
 	t.Helper()
 	at := 0
@@ -130,8 +130,8 @@ func applied(t *testing.T, text string, diff []editJSON) (out string) {
 	return out + text[at:]
 }
 
-// TestReplayOneLine checks that an object that was written on several lines becomes one line of JSON with the same
-// number of bytes.
+// TestReplayOneLine checks that an object written on several lines becomes one line of JSON with the same number of
+// bytes.
 func TestReplayOneLine(t *testing.T) {
 	args := "{\n\t\"a\" : [1,\r\n 2], \"b\": \"x\\ny\"}"
 	file := saved(t, "a.sse", string(chat(toolChunk(args), finishChunk, "[DONE]")))
@@ -150,7 +150,7 @@ func TestSubjectNumber(t *testing.T) {
 	same(t, 0, "number", s.callNumber(2), 2)
 }
 
-// severityOf returns the severity of a loss with that code.
+// severityOf returns the severity of a loss with the given code.
 func severityOf(code string) replay.Severity {
 	i := slices.IndexFunc(replay.Kinds, func(k *replay.Kind) bool { return k.Code == code })
 	return replay.Kinds[i].Severity

@@ -66,8 +66,8 @@ func TestReplayTable(t *testing.T) {
 	wantNarrow(t, all)
 }
 
-// TestClientVersions checks that a preview as a client has the version that was run, or a note that none was. The
-// help must list versions that were not run, and the version of Node.
+// TestClientVersions checks that a preview for a client names the version that was run, or has a note that no version
+// was run. The help must list versions that were not run, and the version of Node.
 func TestClientVersions(t *testing.T) {
 	version := client.MustFind("codex").Version
 	for _, test := range []struct{ policy, text, json string }{

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// resultJSON is a tool's result in a line.
+// resultJSON is a tool's result in a JSON line.
 type resultJSON struct {
 	Error  bool
 	Bytes  int
@@ -61,7 +61,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// cutCall is a response that the token limit ended after a complete call.
+// cutCall is a response that reached the token limit after a complete call.
 const cutCall = `data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":5,"output_tokens":1}}}
 
 data: {"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"toolu_1","name":"run","input":{}}}
@@ -76,8 +76,8 @@ data: {"type":"message_stop"}
 
 `
 
-// TestWhoRunsACutCall checks that the output lists the programs that run a call in a truncated response, and only
-// for such calls.
+// TestWhoRunsACutCall checks that the output lists the programs that would run a call from a truncated response, and
+// only for such calls.
 func TestWhoRunsACutCall(t *testing.T) {
 	print := func(wire string) string {
 		file := filepath.Join(t.TempDir(), "a.sse")

@@ -16,7 +16,7 @@ import (
 	"toolscope/providers/host"
 )
 
-// standing starts a proxy with these upstreams and returns its URL and routes.
+// standing starts a proxy with the given upstreams and returns its URL and routes.
 func standing(t *testing.T, to []string) (base string, all []route) {
 	t.Helper()
 	all, err := buildRoutes(to, func(string) string { return "" })
@@ -37,15 +37,15 @@ func standing(t *testing.T, to []string) (base string, all []route) {
 	return server.URL, all
 }
 
-// TestRoutes checks that the path that a client appends to its base URL arrives at the same place as without the
-// proxy. The base URL may or may not contain the version.
+// TestRoutes checks that a request whose path a client appends to its base URL arrives at the same place as without
+// the proxy. The base URL may or may not contain the version.
 func TestRoutes(t *testing.T) {
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	for i := range host.All {
 		h := &host.All[i]
 		at, err := url.Parse(h.Address)
 		if err != nil || h.Address == "" {
-			continue // azure needs a variable
+			continue // azure's address needs a variable
 		}
 		base, _ := standing(t, []string{h.Name + "=" + upstream + at.Path})
 		asked := func(path, want string) {
@@ -113,8 +113,8 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestAwaitLines checks that the waiting screen has the lines of the providers in --to, each with its additional
-// lines.
+// TestAwaitLines checks that the waiting screen shows the setup lines for the providers in --to, including the
+// additional lines that some of them need.
 func TestAwaitLines(t *testing.T) {
 	const search, config = "export ENABLE_TOOL_SEARCH=true", `# ~/.gemini/settings.json must contain {"security":{"auth":{"selectedType":"gemini-api-key"}}}`
 	for to, want := range map[string][]string{
@@ -169,8 +169,8 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestLogin checks that requests of Codex with a ChatGPT login go to chatgpt.com through the same address. If --to
-// has only an upstream for OpenAI, they must go there.
+// TestLogin checks that requests that Codex sends after a ChatGPT login go to chatgpt.com through the same address.
+// If --to has only an upstream for OpenAI, they must go there.
 func TestLogin(t *testing.T) {
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	for _, c := range []struct {
@@ -198,7 +198,7 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestAdvice checks that the error for a request without a provider in its path suggests one.
+// TestAdvice checks that if a request has no provider in its path, the error suggests a provider.
 func TestAdvice(t *testing.T) {
 	base, _ := standing(t, nil)
 	for path, want := range map[string]string{

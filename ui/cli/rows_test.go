@@ -20,7 +20,7 @@ import (
 	"toolscope/ui"
 )
 
-// glass is an emulated terminal: the bytes that are written to it, and its content.
+// glass is an emulated terminal, with the bytes written to it and the content that they produce.
 type glass struct {
 	cells [][]string // text of each cell, after its paint
 	x, y  int
@@ -145,7 +145,7 @@ func (p *painter) View() string {
 const painterCells = 4 + 5 + 6 + 3*5 + 2
 
 // TestRows checks that a terminal shows the same cells with the same paint as if each changed row were written
-// completely. Fewer bytes must be written. This includes frames that start over.
+// completely, but that fewer bytes are written. This includes frames that start over.
 func TestRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole, thin := newGlass(painterCells, painterRows), newGlass(painterCells, painterRows)
@@ -180,8 +180,8 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// TestRowsPass checks that other output is written unchanged, and that the frame after it is written completely. A
-// frame that starts over, or whose rows have more than text and paints, is written completely too.
+// TestRowsPass checks that other output is written unchanged, and that the next frame is written completely. A frame
+// that starts over, or whose rows have more than text and paints, is written completely too.
 func TestRowsPass(t *testing.T) {
 	const first, second = "\x1b[H\rone two 1\r\nother row.\x1b[2;H", "\x1b[Hone two 2\r\n\x1b[2;H"
 	for _, c := range []struct{ between, last, want string }{
@@ -215,8 +215,8 @@ type tape struct{ bytes.Buffer }
 func (*tape) Close() error { return nil }
 func (*tape) Fd() uintptr  { return ^uintptr(0) }
 
-// TestFarStream checks that a stream that is a hundred times as fast causes hardly more output, and that the output
-// per second is limited. At the end, the terminal must show the latest data.
+// TestFarStream checks that a stream that is a hundred times as fast causes hardly any more output, and that the
+// output per second is limited. At the end, the terminal must show the latest data.
 func TestFarStream(t *testing.T) {
 	took := map[int]int{}
 	for _, perFrame := range []int{17, 1_700} {

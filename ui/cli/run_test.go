@@ -11,13 +11,13 @@ import (
 	"testing"
 )
 
-// ran runs a shell command with run, without a terminal.
+// ran runs a shell command through toolscope run, without a terminal.
 func ran(t *testing.T, flags []string, command ...string) (p *console, out string) {
 	t.Helper()
 	return ranWith(t, nil, flags, command...)
 }
 
-// ranWith is like ran, with additional variables.
+// ranWith is like ran, with additional environment variables.
 func ranWith(t *testing.T, env, flags []string, command ...string) (p *console, out string) {
 	t.Helper()
 	r, w := pipe(t)
@@ -53,8 +53,7 @@ func TestRun(t *testing.T) {
 	p.untilShown("1 turn, 1 call: toolscope " + rec)
 }
 
-// TestRunExit checks that the exit code is the client's, regardless of gaps in the capture and of signals at its
-// end.
+// TestRunExit checks that the exit code is the client's, even if the capture has gaps or a signal arrives at the end.
 func TestRunExit(t *testing.T) {
 	for script, want := range map[string]int{
 		"exit 7": 7, "kill -9 $$": 137, "kill -TERM $$": 143, "true": 0, "trap '' INT; kill -INT $PPID; exit 5": 5,
@@ -71,8 +70,8 @@ func TestRunExit(t *testing.T) {
 	}
 }
 
-// TestRunTerminal checks that the signals for keys reach the client once, and so do signals to toolscope.
-// Notes must wait until the client has ended. toolscope must get the terminal back.
+// TestRunTerminal checks that the client receives signals from keys, and signals to toolscope, only once. Notes must
+// wait until the client has ended. toolscope must get the terminal back.
 func TestRunTerminal(t *testing.T) {
 	const script = `trap 'echo "<int>"' INT; trap 'echo "<term>"; exit 5' TERM; echo ready; while :; do sleep 0.05; done`
 	p := start(t, launch{args: []string{"run", "--no-record", "--", "sh", "-c", script}})
@@ -87,8 +86,8 @@ func TestRunTerminal(t *testing.T) {
 	}
 }
 
-// TestRunPipeline checks that the terminal stays with toolscope's group if standard output is a pipe. The
-// signals for keys must still reach the client once.
+// TestRunPipeline checks that the terminal stays with toolscope's process group if standard output is a pipe. The
+// client must still receive signals from keys only once.
 func TestRunPipeline(t *testing.T) {
 	const script = `n=0; trap 'n=$((n+1)); echo "<int $n>" >&2' INT; trap 'exit 5' TERM; echo ready >&2; while :; do sleep 0.05; done`
 	r, w := pipe(t)
@@ -104,8 +103,8 @@ func TestRunPipeline(t *testing.T) {
 	}
 }
 
-// TestRunScreen checks that the client's output goes to a file while the screen is open. A client that is still
-// running must end with the screen.
+// TestRunScreen checks that the client's output goes to a file while the screen is open. If the client is still
+// running when the screen closes, it must end.
 func TestRunScreen(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	program := builtProgram(t)
@@ -140,7 +139,7 @@ func TestOutfit(t *testing.T) {
 		command string
 		env     map[string]string
 		args    string   // resulting arguments; "" if unchanged
-		vars    []string // beginnings of expected variables; a minus means not set
+		vars    []string // prefixes of expected variables; a minus means that the variable is not set
 	}{
 		{"claude -p hi", nil, "", []string{"ANTHROPIC_BASE_URL=http://h:1/anthropic", "ENABLE_TOOL_SEARCH=true", "-OPENAI_BASE_URL"}},
 		{"/usr/bin/claude", map[string]string{"ENABLE_TOOL_SEARCH": "auto"}, "", []string{"ANTHROPIC_BASE_URL=", "-ENABLE_TOOL_SEARCH"}},
@@ -196,7 +195,7 @@ func TestOutfit(t *testing.T) {
 	}
 }
 
-// TestUnrecordable checks that a client that can't be sent to the proxy does not start without a message.
+// TestUnrecordable checks that a client that can't be pointed at the proxy does not start without a message.
 func TestUnrecordable(t *testing.T) {
 	all, err := buildRoutes(nil, func(string) string { return "" })
 	if err != nil {

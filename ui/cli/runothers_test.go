@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestRunWaitsForOthers checks a client that ends while another process that it started waits for a response. The
-// response must still be delivered and recorded, unless a signal arrives.
+// TestRunWaitsForOthers checks a client that ends while a process that it started waits for a response. The response
+// must still be delivered and recorded, unless a signal arrives.
 func TestRunWaitsForOthers(t *testing.T) {
 	program := builtProgram(t)
 	for _, interrupted := range []bool{false, true} {

@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/diff"
 )
 
-// TestSamenessAgrees checks that all parts of the program that compare values agree for each pair of values. These
-// parts are tool runs, the history of a later request, schema drift, and diff.
+// TestSamenessAgrees checks that all parts of the program that compare values reach the same result for each pair of
+// values. These parts are tool runs, the history of a later request, schema drift, and diff.
 func TestSamenessAgrees(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
@@ -67,8 +67,8 @@ func TestSamenessAgrees(t *testing.T) {
 	}
 }
 
-// TestAlteredNonObjects checks the finding about a tool that got an object although the model's complete arguments
-// are not an object. Near misses are an object inside a string, and values that stand for no arguments.
+// TestAlteredNonObjects checks the finding about a tool that received an object although the model's complete
+// arguments are not an object. Near misses are an object inside a string, and values that stand for no arguments.
 func TestAlteredNonObjects(t *testing.T) {
 	for _, test := range []struct{ wrote, got, want string }{
 		{`[1,2]`, `{"items":[1,2]}`, "an array"},

@@ -112,7 +112,7 @@ func askLeaky(t *testing.T, url string) {
 	}
 }
 
-// wantNoSecrets fails the test if a capture or one of the texts has a secret.
+// wantNoSecrets fails the test if a capture or any of the texts contains a secret.
 func wantNoSecrets(t *testing.T, recording string, texts ...string) {
 	t.Helper()
 	recorded, err := os.ReadFile(recording)
@@ -129,7 +129,7 @@ func wantNoSecrets(t *testing.T, recording string, texts ...string) {
 	}
 }
 
-// TestProxySecrets checks that no written or printed data has a secret, for secrets in all places.
+// TestProxySecrets checks that no written or printed data contains a secret, wherever the secret was.
 func TestProxySecrets(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "jsonl"} {
@@ -176,7 +176,7 @@ func urlOf(p *console) string {
 	return "http://" + regexp.MustCompile(`127\.0\.0\.1:\d+`).FindString(now(p, (*screen).text))
 }
 
-// TestSecretsOnScreen checks that no frame of any pane has a secret.
+// TestSecretsOnScreen checks that no frame of any pane contains a secret.
 func TestSecretsOnScreen(t *testing.T) {
 	t.Parallel()
 	upstream, _ := provider(t, leaky)

@@ -44,7 +44,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestFirstByte checks that a provider that is silent for too long is abandoned, and that others are not affected.
+// TestFirstByte checks that toolscope stops waiting for a provider that is silent for too long, and that other
+// providers are not affected.
 func TestFirstByte(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := preparedRequest{label: "slow", host: &host.All[0], url: "http://slow.test/"}

@@ -29,7 +29,7 @@ func mockDemos(t *testing.T, names ...string) http.HandlerFunc {
 	return mock.New(o).ServeHTTP
 }
 
-// TestSendAgain checks that a captured request is resent unchanged, with the key in the environment. Its response
+// TestSendAgain checks that a captured request is resent unchanged, with the key from the environment. Its response
 // must become another turn.
 func TestSendAgain(t *testing.T) {
 	url, requests := provider(t, mockDemos(t, "history"))

@@ -22,7 +22,7 @@ type sentBackJSON struct {
 	Findings                         []findingJSON
 }
 
-// TestSentBack checks that the lines about sent-back calls come before the turn of that request.
+// TestSentBack checks that the lines about sent-back calls come before the turn whose request sent them back.
 func TestSentBack(t *testing.T) {
 	out := command(t, nil, "print", "--format", "jsonl", "testdata/emptied.tsc")
 	var types []string
@@ -100,8 +100,8 @@ func TestSentBackOnce(t *testing.T) {
 	step(true)
 }
 
-// TestSentBackOfDropped checks that the line of a sent-back call is the same if the call was evicted. Only facts
-// that are no longer known may be missing.
+// TestSentBackOfDropped checks that the line of a sent-back call is the same after the call has been evicted. Only
+// facts that are no longer known may be missing.
 func TestSentBackOfDropped(t *testing.T) {
 	lines := func(bytes int64, sent string) string {
 		in := new(providers.Inspector)
@@ -140,7 +140,7 @@ func TestSentBackOfDropped(t *testing.T) {
 	}
 }
 
-// TestPrintedGoes checks that printed turns are evicted if there is too much data, and that other turns are kept.
+// TestPrintedGoes checks that printed turns are evicted when there is too much data, and that other turns are kept.
 func TestPrintedGoes(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
@@ -170,7 +170,7 @@ func TestPrintedGoes(t *testing.T) {
 	}
 }
 
-// TestInspectMakesRoom checks that turns are evicted while a source is read, and that none is evicted at its end.
+// TestInspectMakesRoom checks that turns are evicted while a source is read, but not at its end.
 func TestInspectMakesRoom(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})

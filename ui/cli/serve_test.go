@@ -37,8 +37,8 @@ func post(t *testing.T, url string) (status int, body string, err error) {
 	return resp.StatusCode, string(read), err
 }
 
-// TestServe checks that captures of several kinds can be served together, that each request is printed, and that
-// the output is clean.
+// TestServe checks that captures of several kinds can be served together, that each request is printed, and that the
+// output is sanitised.
 func TestServe(t *testing.T) {
 	body := string(turnOf("first"))
 	bare := saved(t, "a\x1b[2J.sse", body)
@@ -101,7 +101,7 @@ func TestServeSignals(t *testing.T) {
 	}
 }
 
-// TestServeRefused checks that errors have at most three lines, with the valid values.
+// TestServeRefused checks that errors have at most three lines and contain the valid values.
 func TestServeRefused(t *testing.T) {
 	body := saved(t, "a.sse", "data: 1\n\n")
 	empty := saved(t, "empty.sse", "")
@@ -148,8 +148,7 @@ func TestServePublic(t *testing.T) {
 	p.wantExit(130)
 }
 
-// TestServeAdmits checks that requests from a web page in a visitor's browser are refused, and that the operator
-// sees a note.
+// TestServeAdmits checks that requests from a web page in a browser are refused, and that the operator sees a note.
 func TestServeAdmits(t *testing.T) {
 	out, w := pipe(t)
 	p := start(t, launch{args: []string{"serve", saved(t, "a.sse", "data: 1\n\n")}, stdout: w})

@@ -19,7 +19,7 @@ func TestShellLine(t *testing.T) {
 		text    string
 		child   bool
 		args    []string
-		command string // "-" if there is none
+		command string // "-" if there is no server
 	}{
 		{"node server.js --root '/a b'", false, []string{"node", "server.js", "--root", "/a b"}, "-"},
 		{`npx -y srv "it's" a\ b 'x'"'"'y' ''`, false, []string{"npx", "-y", "srv", "it's", "a b", "x'y", ""}, "-"},
@@ -157,7 +157,7 @@ func TestServersRead(t *testing.T) {
 	}
 }
 
-// TestUnwrapped checks that a server that the user already started with toolscope mcp is recorded once.
+// TestUnwrapped checks that a server that the user already runs through toolscope mcp is recorded only once.
 func TestUnwrapped(t *testing.T) {
 	for command, want := range map[string]string{
 		"node x -- y": "node x -- y", "toolscope mcp -- node x": "node x", "/a/toolscope mcp --record d --name n -- node -- x": "n: node -- x",

@@ -63,8 +63,7 @@ echo "run $TOOLSCOPE_RUN"
 	}
 }
 
-// TestRunLinesOff checks that no prefix is set if the user does not want it, already has a prefix, or does not
-// record.
+// TestRunLinesOff checks that no prefix is set if the user does not want one, already has one, or does not record.
 func TestRunLinesOff(t *testing.T) {
 	clientOf(t, "claude", `echo "<$CLAUDE_CODE_SHELL_PREFIX|$TOOLSCOPE_RUN>"`)
 	rec := filepath.Join(t.TempDir(), "a.tsc")

@@ -61,7 +61,7 @@ func plantedCodes(t *testing.T, data, clean string) (codes []string) {
 	return codes
 }
 
-// verdictsOf returns code, cause and state of the findings with a code, from the output of print.
+// verdictsOf returns the code, cause and state of the findings with the given code, from the output of print.
 func verdictsOf(t *testing.T, data []byte, code string) (all []string) {
 	t.Helper()
 	for _, turn := range inspected(t, data).Session().Turns {
@@ -81,8 +81,8 @@ func verdictsOf(t *testing.T, data []byte, code string) (all []string) {
 	return all
 }
 
-// TestShrinkPlanted plants faults in streams and shrinks them. Each result must have the same finding with the same
-// cause and state, and no word of the content. No event and no field can be missing.
+// TestShrinkPlanted plants faults in streams and shrinks the streams. Each result must have the same finding with the
+// same cause and state, and no word of the content. It must not be possible to remove any further event or field.
 func TestShrinkPlanted(t *testing.T) {
 	size, long := 30_000, os.Getenv("TOOLSCOPE_LONG") != ""
 	if long {
@@ -183,7 +183,7 @@ func checkMinimal(t *testing.T, file string, result []byte, while string) {
 	}
 }
 
-// withoutOneField returns a JSON text without each of the fields and elements in it that parsers don't need.
+// withoutOneField returns copies of a JSON text, each without one of the fields and elements that parsers don't need.
 func withoutOneField(text []byte) (all [][]byte) {
 	if !json.Valid(text) {
 		return nil
@@ -231,8 +231,8 @@ func withoutOneField(text []byte) (all [][]byte) {
 	return all
 }
 
-// TestShrinkMeetsCondition checks that print finds the condition in the written file: numbers that change late, and a
-// word that only the result's name had.
+// TestShrinkMeetsCondition checks that the written file meets the condition when print reads it. The cases are
+// numbers that change late, and a word that only the result's name had.
 func TestShrinkMeetsCondition(t *testing.T) {
 	late := slices.IndexFunc(plantedFaults, func(f plantedFault) bool { return f.name == "an event before the start" })
 	for _, test := range []struct{ file, while, filter string }{

@@ -178,14 +178,14 @@ var wires = map[string]func(*plantedStream) []string{
 	},
 }
 
-// plantedFault is a change that makes a finding.
+// plantedFault is a change that causes a finding.
 type plantedFault struct {
 	name  string
 	calls func(*plantedStream)
 	wire  func([]string) []string
 }
 
-// plantedFaults are the kinds of faults. Not every one makes a finding in every protocol.
+// plantedFaults are the kinds of faults. Some cause no finding in some protocols.
 var plantedFaults = []plantedFault{
 	{name: "a lost colon", calls: inArgs(func(a string) string { return strings.Replace(a, `"n":`, `"n"`, 1) })},
 	{name: "two objects", calls: inArgs(func(a string) string { return a + a })},

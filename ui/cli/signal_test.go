@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestSignals checks that after each signal that ends the program the terminal is restored.
+// TestSignals checks that the terminal is restored after each signal that ends the program.
 func TestSignals(t *testing.T) {
 	t.Parallel()
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT,
@@ -28,8 +28,8 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSignalWhileAsking checks signals during the query for the background. The terminal is already raw then, and
-// there is no screen.
+// TestSignalWhileAsking checks signals during the query for the background. At that time, the terminal is already in
+// raw mode, but there is no screen.
 func TestSignalWhileAsking(t *testing.T) {
 	t.Parallel()
 	p := start(t, launch{args: []string{"demo"}, env: []string{"COLORFGBG="}, asks: true})

@@ -107,8 +107,8 @@ func savedHAR(t *testing.T, millis int, body string) string {
 	return saved(t, "x.har", `{"log":{"version":"1.2","creator":{"name":"x","version":"1"},"entries":[`+fmt.Sprintf(entry, millis, quoted(body))+`]}}`)
 }
 
-// TestUnknownLatency checks that latencies are unknown if an archive has no times, or if a log's times are those of
-// writing it.
+// TestUnknownLatency checks that latencies are unknown if an archive has no times, or if a log's times are the times
+// of writing.
 func TestUnknownLatency(t *testing.T) {
 	const body = `{"id":"r","object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"x"},"finish_reason":"stop"}],"usage":{"prompt_tokens":-5,"completion_tokens":2}}`
 	const session = `{"type":"user","uuid":"a","sessionId":"s","timestamp":"2026-03-01T10:00:00.000Z","message":{"role":"user","content":"x"}}

@@ -13,7 +13,7 @@ import (
 	"toolscope/providers/price"
 )
 
-// keptFolder creates a folder for captures in a new folder for state. It returns both.
+// keptFolder creates a folder for state that contains a folder for captures, and returns both.
 func keptFolder(t *testing.T) (state, kept string) {
 	t.Helper()
 	state = t.TempDir()
@@ -100,7 +100,7 @@ func TestStatsIndex(t *testing.T) {
 		t.Errorf("keys %q and %q", index.keyOf(first), index.keyOf(second))
 	}
 
-	// A changed capture is read again, also if its size and time are the same.
+	// A changed capture is read again, even if its size and time are the same.
 	changed := strings.Replace(texts[0], "{]", "{}", 1)
 	keepCapture(t, first, texts[0]+"\n")
 	allStats(t)
@@ -121,7 +121,7 @@ func TestStatsIndex(t *testing.T) {
 		t.Errorf("a changed capture: %s", got)
 	}
 
-	// A capture that is gone is not counted, and its rows are deleted.
+	// A capture that no longer exists is not counted, and its rows are deleted.
 	if err := os.Remove(second); err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +131,8 @@ func TestStatsIndex(t *testing.T) {
 	}
 }
 
-// TestStatsIndexCut checks that the numbers are the same if a file in the index was cut at any byte, as if the program
-// was killed at any write.
+// TestStatsIndexCut checks that the numbers are the same if a file in the index was cut at any byte, as if the
+// program had been killed during a write.
 func TestStatsIndexCut(t *testing.T) {
 	state, kept := keptFolder(t)
 	keepCapture(t, filepath.Join(kept, "run.tsc"), timedRuns(t, 1, 1)[0])
@@ -163,8 +163,8 @@ func TestStatsIndexCut(t *testing.T) {
 	}
 }
 
-// TestStatsIndexScope checks what stats keeps nothing about: files outside toolscope's folder, captures that are
-// incomplete, damaged or just changed, and turns that flags select or read in another way.
+// TestStatsIndexScope checks that stats keeps nothing about files outside toolscope's folder, about captures that are
+// incomplete, damaged or just changed, or about turns that flags select or read in another way.
 func TestStatsIndexScope(t *testing.T) {
 	state, kept := keptFolder(t)
 	text := timedRuns(t, 1, 0)[0]

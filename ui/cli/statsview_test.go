@@ -12,8 +12,8 @@ import (
 	"toolscope/providers"
 )
 
-// TestStatsOfView checks that the screen has the same tables as stats, and that it mentions turns of which only a row
-// is in memory.
+// TestStatsOfView checks that the screen has the same tables as stats, and that it mentions turns that have only a
+// row in memory.
 func TestStatsOfView(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{"toolscope":1}` + "\n")
@@ -26,7 +26,7 @@ func TestStatsOfView(t *testing.T) {
 	if !strings.Contains(want, "2 (33%)") {
 		t.Fatal(want)
 	}
-	var packed bytes.Buffer // can't be read again, so old turns are dropped
+	var packed bytes.Buffer // turns can't be read again, so old turns are dropped
 	w := gzip.NewWriter(&packed)
 	_, _ = io.WriteString(w, text.String())
 	w.Close()

@@ -68,7 +68,8 @@ var strangers = []struct{ name, says, text string }{
 	{"empty", "no bytes arrived", ""},
 }
 
-// TestStrangers checks that a file without model traffic has no calls, ends with 1, and gets a helpful note.
+// TestStrangers checks that a file without model traffic has no calls and a helpful note, and that the command exits
+// with 1.
 func TestStrangers(t *testing.T) {
 	for _, s := range strangers {
 		path := saved(t, s.name, s.text)

@@ -20,7 +20,7 @@ type suiteQuestion struct {
 	Chunks        [][]byte
 }
 
-// runTestAdapter is an adapter for openai-chat with a small accumulator, and returns its exit code. A word in fault
+// runTestAdapter runs an adapter for openai-chat with a small accumulator, and returns its exit code. A word in fault
 // makes the accumulator wrong on purpose, or makes the adapter break its rules.
 func runTestAdapter(fault string) int {
 	takes := "url"
@@ -74,7 +74,7 @@ func runTestAdapter(fault string) int {
 	return 0
 }
 
-// chatCall is a call that is read.
+// chatCall is a call that the adapter reads.
 type chatCall struct {
 	index          int
 	id, name, text string

@@ -18,7 +18,8 @@ import (
 	"toolscope/providers/suite"
 )
 
-// TestSuiteSelf checks that toolscope's own readers are wrong in no case, and that each protocol is one of ours.
+// TestSuiteSelf checks that toolscope's own readers get no case wrong, and that toolscope supports each protocol of
+// the suite.
 func TestSuiteSelf(t *testing.T) {
 	t.Parallel()
 	_, all, err := suite.LoadCases()
@@ -106,7 +107,8 @@ var faultyAdapters = map[string][]string{
 	"torn-letters bytes":   {"line-separator", "utf8"},
 }
 
-// TestSuiteAdapters checks that a right accumulator passes, and that each wrong one fails exactly its own cases.
+// TestSuiteAdapters checks that a correct accumulator passes, and that each faulty accumulator fails exactly its own
+// cases.
 func TestSuiteAdapters(t *testing.T) {
 	t.Parallel()
 	for fault, want := range faultyAdapters {
@@ -127,7 +129,7 @@ func TestSuiteAdapters(t *testing.T) {
 	}
 }
 
-// TestSuiteTrouble checks that an adapter that breaks its rules is named, and that nothing hangs.
+// TestSuiteTrouble checks that an adapter that breaks its rules is reported, and that nothing hangs.
 func TestSuiteTrouble(t *testing.T) {
 	t.Parallel()
 	short := suiteLimits{start: time.Minute, answer: 50 * time.Millisecond, end: 50 * time.Millisecond}

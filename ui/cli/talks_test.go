@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTalks checks that agents' conversation files are opened without a flag. Calls must have the arguments,
-// the results and the errors in the file.
+// TestTalks checks that agents' conversation files can be opened without a flag. Calls must have the arguments,
+// results and errors that are in the file.
 func TestTalks(t *testing.T) {
 	for _, test := range []struct{ file, want string }{
 		{"gemini-cli/failing.jsonl", `gemini run_shell_command complete ok

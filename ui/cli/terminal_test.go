@@ -19,7 +19,8 @@ const capturedDemo = "demo/parallel.tsc"
 var colourSequence = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
 // TestSilentTerminal checks that commands without a screen do not query the terminal, and that the screen does not
-// wait for a silent terminal. Bubble Tea would also query the cursor, which this terminal does not allow.
+// wait for a terminal that does not respond. Bubble Tea would also query the cursor, which this terminal does not
+// allow.
 func TestSilentTerminal(t *testing.T) {
 	for _, args := range [][]string{
 		{"version"}, {"--version"}, {"--help"}, {"print", capturedDemo}, {"print", "--format", "jsonl", capturedDemo},
@@ -120,8 +121,8 @@ func wantASCII(t *testing.T, out []byte) {
 	}
 }
 
-// TestResizeStorm checks a window that changes its size all the time. At the end, it must show the same picture as
-// a window that was not resized.
+// TestResizeStorm checks a window that keeps changing its size. At the end, it must show the same picture as a window
+// that was not resized.
 func TestResizeStorm(t *testing.T) {
 	t.Parallel()
 	args := []string{"demo", "parallel", "--speed", "16"}
@@ -141,7 +142,7 @@ func TestResizeStorm(t *testing.T) {
 	p.resize(80, 24)
 	for _, each := range []*console{calm, p} {
 		each.untilFrame("END")
-		each.keys("G?") // to the end, which a slow machine may already have passed
+		each.keys("G?") // go to the end, which a slow machine may already have passed
 		each.untilShown("esc close")
 		each.keys("q")
 		each.untilFrame("? keys  enter open ") // the list of keys contains "enter open" too
@@ -217,8 +218,8 @@ func TestLateAnswer(t *testing.T) {
 	p.wantExit(0)
 }
 
-// TestTypedAhead checks that keys that were typed before the screen opened are handled, even if they are mixed with
-// the terminal's reports.
+// TestTypedAhead checks that keys typed before the screen opened are handled, even if they are mixed with the
+// terminal's reports.
 func TestTypedAhead(t *testing.T) {
 	t.Parallel()
 	for name, l := range map[string]launch{

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui"
 )
 
-// TestOwnThemes checks that a user's theme is found by its name and by its file, and overrides a style of that
-// name. Problems in the file must be reported with their places.
+// TestOwnThemes checks that a user's theme is found by its name and by its file, and overrides a built-in style with
+// the same name. Problems in the file must be reported with their places.
 func TestOwnThemes(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", dir)
@@ -60,7 +60,8 @@ func TestOwnThemes(t *testing.T) {
 	}
 }
 
-// TestThemeIsAFile checks that a printed theme is a file with the same theme, and that low contrasts are marked.
+// TestThemeIsAFile checks that a theme is printed as a file that defines the same theme, and that low contrasts are
+// marked.
 func TestThemeIsAFile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	first := command(t, nil, "config", "theme", "monokai")

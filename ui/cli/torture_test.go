@@ -41,7 +41,7 @@ func tortureSeeded(t *testing.T, fault, dialect string) []sceneResult {
 	return results
 }
 
-// TestSeededClients checks that each fault is found in its own scenes, by its rule, and in no other scene.
+// TestSeededClients checks that each fault is found in its own scenes and under its own rule, and in no other scene.
 func TestSeededClients(t *testing.T) {
 	const unfinished, other, twice = "must_not:run_unfinished", "must_not:run_other", "must_not:run_twice"
 	for _, c := range []struct {
@@ -61,7 +61,7 @@ func TestSeededClients(t *testing.T) {
 		}},
 		{"glues-index", "openai-chat", map[string]string{"index-zero": "must:run"}},
 		{"one-call-only", "openai-chat", map[string]string{"two-calls": "must:run", "interleaved": "must:run", "twins": "must:run", "index-zero": "must:run"}},
-		{"sends-back-empty", "openai-chat", map[string]string{"plain": "must:same_arguments"}}, // the control, so the others don't run
+		{"sends-back-empty", "openai-chat", map[string]string{"plain": "must:same_arguments"}}, // only the control, so the other scenes don't run
 		{"no-result-for-bad", "openai-chat", map[string]string{"broken": "must:result", "array": "must:result", "wrong-type": "must:result", "unknown-tool": "must:result"}},
 		{"hangs-on-cut", "openai-chat", map[string]string{
 			"cut-in-string": "must_not:hang", "cut-before-arguments": "must_not:hang", "cut-after-seal": "must_not:hang",
@@ -85,7 +85,7 @@ func TestSeededClients(t *testing.T) {
 	}
 }
 
-// TestTortureOutput checks the forms of the output, and the captures.
+// TestTortureOutput checks the output formats and the captures.
 func TestTortureOutput(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -215,7 +215,8 @@ func TestTortureClients(t *testing.T) {
 	}
 }
 
-// TestTortureSignals checks that a signal, or the end of toolscope, ends the client and what it started.
+// TestTortureSignals checks that a signal, or the end of toolscope, ends the client and the processes that it
+// started.
 func TestTortureSignals(t *testing.T) {
 	program := builtProgram(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {

@@ -22,7 +22,7 @@ import (
 type seededClient struct {
 	fault, dialect string
 	vars           map[string]string
-	end            <-chan struct{} // ends a client that hangs
+	end            <-chan struct{} // ends a client that is stuck
 	http           *http.Client
 	history        []string // messages or items as JSON
 	results        []string // results that wait until the message with their calls is complete
@@ -125,7 +125,7 @@ func (c *seededClient) request() (*seededTurn, error) {
 	}
 }
 
-// chunkReader replaces the letters that a chunk ends in.
+// chunkReader replaces a character that is split at the end of a chunk.
 type chunkReader struct{ io.Reader }
 
 func (r *chunkReader) Read(p []byte) (int, error) {
@@ -253,7 +253,7 @@ func (c *seededClient) check(call *seededCall, finish string) (args, bad string)
 	return args, ""
 }
 
-// repairTestJSON closes a string and an object.
+// repairTestJSON closes an open string and an open object.
 func repairTestJSON(text string) string {
 	for _, end := range []string{"}", `"}`} {
 		if json.Valid([]byte(text + end)) {

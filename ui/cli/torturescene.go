@@ -61,8 +61,8 @@ func (o *tortureOptions) runScene(ctx context.Context, scene *torture.Scene, lim
 	return facts, errors.Join(err, stop())
 }
 
-// startProvider starts the provider, and a proxy that records in front of it. It returns the addresses of both:
-// at is the proxy's, and direct is the provider's. The function stop stops both.
+// startProvider starts the provider, and a proxy that records in front of it. The result at is the address of the
+// proxy, and direct is the address of the provider. The function stop stops both.
 func (r *sceneRun) startProvider(ctx context.Context) (stop func() error, at, direct string, err error) {
 	upstream, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -134,11 +134,11 @@ func (r *sceneRun) runClient(ctx context.Context, c *sceneClient) (facts torture
 	return facts, ctx.Err()
 }
 
-// startOnThread starts a program in a process group of its own. The channel is closed when the program has ended.
+// startOnThread starts a program in its own process group. The channel is closed when the program has ended.
 func startOnThread(cmd *exec.Cmd) (<-chan struct{}, error) {
 	done, failed := make(chan struct{}), make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // the program ends with the thread that starts it
+		runtime.LockOSThread() // the program ends when the thread that started it ends
 		defer runtime.UnlockOSThread()
 		err := startGroup(cmd)
 		failed <- err
@@ -166,7 +166,7 @@ func (r *sceneRun) runInside(ctx context.Context, c *sceneClient) (facts torture
 	return facts, ctx.Err()
 }
 
-// withoutExecError returns the reason of an error of exec.
+// withoutExecError returns the reason in an error from package exec.
 func withoutExecError(err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {
@@ -175,9 +175,9 @@ func withoutExecError(err error) error {
 	return err
 }
 
-// waitForClient waits until the client has ended, and reports whether it must be ended instead.
+// waitForClient waits until the client has ended. It reports whether the client must be killed instead.
 func (r *sceneRun) waitForClient(ctx context.Context, done <-chan struct{}) (mustEnd bool) {
-	r.server.noteChange(func() {}) // the start of the process
+	r.server.noteChange(func() {}) // time at which the process started
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -208,8 +208,8 @@ func clientFound(args []string) error {
 	return nil
 }
 
-// withAbsolutePaths returns a command with absolute paths instead of the relative paths of existing files, because
-// the client runs in another folder.
+// withAbsolutePaths returns a command in which the relative paths of existing files are absolute, because the client
+// runs in another folder.
 func withAbsolutePaths(args []string) []string {
 	args = slices.Clone(args)
 	for i, arg := range args {
@@ -225,5 +225,5 @@ func withAbsolutePaths(args []string) []string {
 	return args
 }
 
-// ownProgram returns the path of this program. Tests use another one.
+// ownProgram returns the path of this program. Tests use another program.
 var ownProgram = os.Executable

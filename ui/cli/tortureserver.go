@@ -15,7 +15,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// sceneServer is the provider of one scene. It also runs the tools, and notes the facts.
+// sceneServer is the provider of one scene. It also runs the tools and records the facts.
 type sceneServer struct {
 	scene *torture.Scene
 	seed  int
@@ -26,7 +26,7 @@ type sceneServer struct {
 	facts    torture.Facts
 	active   time.Time // time of the latest byte or event
 	first    int       // number of messages in the first request with the tools
-	declared []string  // tools that requests declare, if none declares ours
+	declared []string  // tools that requests declare, if no request declares the tools of torture
 }
 
 // maxSceneBody is the maximum size of a request.
@@ -61,7 +61,7 @@ func writeJSON(w http.ResponseWriter, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// noteChange changes the facts, and notes that something happened.
+// noteChange changes the facts, and records that something happened.
 func (s *sceneServer) noteChange(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +69,7 @@ func (s *sceneServer) noteChange(change func()) {
 	change()
 }
 
-// idleTime returns how long nothing has happened.
+// idleTime returns the time since the latest byte or event.
 func (s *sceneServer) idleTime() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *sceneServer) takeFacts() torture.Facts {
 	return f
 }
 
-// runTool runs note or tick.
+// runTool runs the tool note or tick.
 func (s *sceneServer) runTool(w http.ResponseWriter, name string, args []byte) {
 	number := 0
 	s.noteChange(func() {
@@ -155,7 +155,7 @@ func (s *sceneServer) answerModel(w http.ResponseWriter, r *http.Request, p *pro
 		s.playScript(w, p, script, torture.WriteForm(frames, torture.Form{}, p.Speaker.Lines), func(int) {})
 		return
 	}
-	messages, _ := providers.TargetOf(p.Name).Decode(body) // what can be read is enough
+	messages, _ := providers.TargetOf(p.Name).Decode(body) // the part of the request that can be read is enough
 	s.answerScene(w, p, torture.ReadHistory(messages), len(messages), tools, model)
 }
 
@@ -204,7 +204,8 @@ func (s *sceneServer) answerScene(w http.ResponseWriter, p *protocol.Protocol, h
 	s.playScript(w, p, script, torture.WriteForm(frames, form, p.Speaker.Lines), func(step int) { s.noteEnd(request, script, step, p.Speaker.Seals) })
 }
 
-// noteEnd notes that the end of a call was sent. Without events for ends, the end of the response ends all calls.
+// noteEnd records that the end of a call was sent. If the protocol has no events for ends, the end of the response
+// ends all calls.
 func (s *sceneServer) noteEnd(request int, script *protocol.Script, step int, seals bool) {
 	s.noteChange(func() {
 		q := &s.facts.Requests[request]
@@ -218,7 +219,7 @@ func (s *sceneServer) noteEnd(request int, script *protocol.Script, step int, se
 	})
 }
 
-// playScript writes a response. It calls sent before it writes the last bytes of each step.
+// playScript writes a response. Before it writes the last bytes of each step, it calls the function sent.
 func (s *sceneServer) playScript(w http.ResponseWriter, p *protocol.Protocol, script *protocol.Script, writes []torture.Write, sent func(step int)) {
 	w.Header().Set("Content-Type", ifElse(p.Speaker.Lines, "application/x-ndjson", "text/event-stream"))
 	w.Header().Set("Cache-Control", "no-cache")
@@ -266,7 +267,7 @@ func (s *sceneServer) playScript(w http.ResponseWriter, p *protocol.Protocol, sc
 	}
 }
 
-// paceWait returns a wait of a scene at the server's pace.
+// paceWait scales a wait of a scene to the server's pace.
 func (s *sceneServer) paceWait(wait time.Duration) time.Duration {
 	return time.Duration(float64(wait) / s.pace)
 }

@@ -25,8 +25,8 @@ func (a *app) pricesFlag(cmd *cobra.Command) {
 	asPaths(cmd.Flags(), "prices")
 }
 
-// pricesPath returns the file with the user's prices, which may be missing unless --prices names it. It returns "" if
-// there can't be one.
+// pricesPath returns the path of the file with the user's prices. The file may be missing unless --prices names it.
+// It returns "" if there is no folder for such a file.
 func (a *app) pricesPath() string {
 	if a.pricesFile != "" {
 		return a.pricesFile
@@ -35,8 +35,8 @@ func (a *app) pricesPath() string {
 	return path
 }
 
-// loadPrices returns the built-in price table, overridden by the user's prices. The user's prices are in the
-// file that the setting names, or else in the file in the configuration folder.
+// loadPrices returns the built-in price table, overridden by the user's prices. The user's prices are in the file
+// that the setting names, or else in a file in the configuration folder.
 func (a *app) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
 	table.Today = currentDay()
@@ -72,7 +72,7 @@ func currentDay() string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// dayOfFile returns the day on which a file was written. It is the date for prices that have no date.
+// dayOfFile returns the day on which a file was written. This is the date for prices that have no date.
 func dayOfFile(path string) string {
 	at := time.Now()
 	if info, err := os.Stat(path); err == nil {
@@ -81,8 +81,8 @@ func dayOfFile(path string) string {
 	return at.UTC().Format(time.DateOnly)
 }
 
-// summaryTotals has the totals for the printed turns. Calls that the provider discarded count as calls in
-// their state.
+// summaryTotals has the totals for the printed turns. Calls that the provider discarded are counted too, by their
+// state.
 type summaryTotals struct {
 	turns, calls, beside int // beside is the number of requests without a model
 	states               [stream.NumStatus]int

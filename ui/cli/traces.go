@@ -43,12 +43,12 @@ type traceSender struct {
 	*otlp.Sender
 	machine  stream.Machine // machine of turns whose exchanges don't name a machine
 	to       string
-	redactor *redact.Redactor                 // removes secrets from contents
+	redactor *redact.Redactor                 // removes secrets from content
 	in       *screenInbox                     // records from the network; nil if another reader passes on turns
 	boxes    []*capture.Queue[capture.Record] // queues whose losses are not in any span
 	done     chan struct{}
 	patient  bool            // reading the source may wait for the collector
-	until    <-chan struct{} // ends such a wait; nil for no limit
+	until    <-chan struct{} // ends that wait; nil for no limit
 	reported atomic.Bool     // printMissing has been called
 	holds    atomic.Bool     // followSource has ended turns that have not been sent yet
 }
@@ -167,8 +167,8 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	return of
 }
 
-// hasSpan reports whether a turn becomes a span. The request must have gone to a model, and toolscope must
-// not have refused it. If the request asks nothing, only the response can show that it went to a model.
+// hasSpan reports whether a turn becomes a span. The request must have gone to a model, and toolscope must not have
+// refused it. If the request contains no input for a model, only the response can show that it went to a model.
 func hasSpan(x *providers.Exchange, of *stream.Turn) bool {
 	if x != nil && (x.Refused() != "" || x.AsksNothing() && (x.Head.Status == 0 || x.Head.Status >= 400)) {
 		return false

@@ -22,8 +22,8 @@ import (
 	"toolscope/ui/report"
 )
 
-// collects starts a collector whose status depends on the number of the request. got returns what the collector
-// received.
+// collects starts a collector whose status depends on the number of the request. The function got returns the data
+// that the collector received.
 func collects(t *testing.T, status func(n int) int) (url string, got func() string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -55,8 +55,8 @@ func collects(t *testing.T, status func(n int) int) (url string, got func() stri
 
 func always(status int) func(int) int { return func(int) int { return status } }
 
-// TestTraceKey checks that equal keys give equal hashes, regardless of where they come from. A key is bytes, not
-// text.
+// TestTraceKey checks that equal keys lead to equal hashes, regardless of where the keys come from. A key consists of
+// bytes, not text.
 func TestTraceKey(t *testing.T) {
 	file := twoTurns(t)
 	hashes := func(args ...string) string {
@@ -92,8 +92,8 @@ func TestTraceKey(t *testing.T) {
 	}
 }
 
-// TestTraceContentSecrets checks that a request's credentials are not in any content, even if the file was not
-// redacted and the credentials have no recognisable form. Kept secrets must not reach a collector.
+// TestTraceContentSecrets checks that content never contains a request's credentials, even if the file was not
+// redacted and the credentials have no recognisable form. Secrets that were kept must not reach a collector.
 func TestTraceContentSecrets(t *testing.T) {
 	const key = "q7Zp3xW9fL2vT8mK4cB6nD1s"
 	file := saved(t, "two.tsc", `{"toolscope":1,"created":"2026-11-20T10:00:00Z","by":"test"}
@@ -141,7 +141,7 @@ func TestTraceOnlyTurns(t *testing.T) {
 	}
 }
 
-// TestTracePage checks that the help page about otlp has each of toolscope's own attributes.
+// TestTracePage checks that the help page about otlp lists all of toolscope's own attributes.
 func TestTracePage(t *testing.T) {
 	page := strings.Join(strings.Fields(command(t, nil, "help", "otlp").stdout), " ")
 	all := regexp.MustCompile(`= +"(toolscope\.[a-z_.]+)"`).FindAllStringSubmatch(read(t, "../report/spans.go"), -1)
@@ -155,8 +155,8 @@ func TestTracePage(t *testing.T) {
 	}
 }
 
-// TestTraceStreams checks that a stream is recognised by the request or by the end of its path. The names of
-// folders in the path must not count.
+// TestTraceStreams checks that a stream is recognised by the request or by the end of its path. Folder names in the
+// path must not matter.
 func TestTraceStreams(t *testing.T) {
 	for url, want := range map[string]bool{
 		"https://h/upstream/v1/chat/completions": false, "https://bedrock-runtime.eu-west-1.amazonaws.com/model/m/converse-stream": true,
@@ -233,7 +233,7 @@ func TestTraceLosses(t *testing.T) {
 	}
 }
 
-// TestTraceTroubleOnScreen checks that notes do not overwrite an open screen. The journal must have the problem.
+// TestTraceTroubleOnScreen checks that notes do not overwrite an open screen. The problem must be in the journal.
 func TestTraceTroubleOnScreen(t *testing.T) {
 	a, so := appOf(t)
 	var noted []string
@@ -252,7 +252,7 @@ func TestTraceTroubleOnScreen(t *testing.T) {
 }
 
 // TestTraceTroubleAllDay checks a collector that alternates between success and failure. Notes must become less and
-// less frequent. After a long time without problems, the next one must be reported at once.
+// less frequent. After a long time without problems, the next problem must be reported at once.
 func TestTraceTroubleAllDay(t *testing.T) {
 	s := capture.Backoff{First: firstPause, Max: maxPause}
 	at, told := time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC), 0

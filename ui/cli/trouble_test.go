@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestNothingRead checks that damaged and unrecognised input fails with a note, and that readable parts are still
-// printed. A response without calls is not a failure.
+// TestNothingRead checks that damaged or unrecognised input makes the command fail with a note, and that readable
+// parts are still printed. A response without calls is not a failure.
 func TestNothingRead(t *testing.T) {
 	text := string(chat(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"Hi"}}]}`,
 		`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`, "[DONE]"))

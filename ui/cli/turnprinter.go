@@ -12,7 +12,7 @@ import (
 )
 
 // turnPrinter prints turns in the order in which they end. It also prints how later requests send their calls back.
-// It examines each event once, and a turn only when an event ends the turn. So the cost of printing does not grow
+// It examines each event once, and a turn only when an event ends that turn. So the cost of printing does not grow
 // with the number of printed or open turns. It keeps the numbers of turns and calls, not pointers to them.
 type turnPrinter struct {
 	in      *providers.Inspector
@@ -159,7 +159,7 @@ func (q *turnPrinter) fileOfAsked(exchange int) string {
 	return q.path
 }
 
-// findEnded examines the new events. It returns the turns that have ended, each once, and the calls in
+// findEnded examines the new events. It returns the turns that have ended, each of them once, and the calls in
 // printed turns that were sent back.
 func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 	q.unbegun = slices.DeleteFunc(q.unbegun, q.trackTurn)
@@ -236,7 +236,7 @@ func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream
 	return append(list, r)
 }
 
-// foundBy returns the findings about a call that one event caused.
+// foundBy returns the findings about a call that one event produced.
 func foundBy(c *stream.Call, event int) (found []stream.Finding) {
 	for _, f := range c.Findings {
 		if f.Event == event {
@@ -303,7 +303,7 @@ func (q *turnPrinter) readyCount(all bool) (n int) {
 	return n
 }
 
-// isFull reports whether too many turns wait.
+// isFull reports whether too many turns are waiting.
 func (q *turnPrinter) isFull(waiting int) bool {
 	return waiting > maxWaitingTurns || q.weight > maxWaitingBytes
 }

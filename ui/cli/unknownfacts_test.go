@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/present"
 )
 
-// TestUnknownFacts checks that each fact that a source can't show has a text for a reader, and that the facts of
-// the exchange keep the words of the capture format.
+// TestUnknownFacts checks that each fact that a source can't show has a text for readers, and that the facts about
+// the exchange use the words of the capture format.
 func TestUnknownFacts(t *testing.T) {
 	lacks := []capture.Lack{
 		capture.NoDeltas, capture.NoTimes, capture.LateTimes, capture.Reencoded, capture.Resent, capture.NoEnding, capture.NoBody,

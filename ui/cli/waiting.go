@@ -54,7 +54,7 @@ func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
 	}
 }
 
-// beginLine begins a line about an exchange. The parameter on is the party for which the exchange waits.
+// beginLine begins a line about an exchange. The parameter on is the party for which the exchange is waiting.
 func (w *waitingLines) beginLine(v *providers.View, x *providers.Exchange, on string) *jsonObject {
 	o := new(jsonObject)
 	o.text("type", "waiting")
@@ -74,7 +74,7 @@ func (w *waitingLines) beginLine(v *providers.View, x *providers.Exchange, on st
 	return o
 }
 
-// writeLine writes the party for which an open exchange waits.
+// writeLine writes the party for which an open exchange is waiting.
 func (w *waitingLines) writeLine(v *providers.View, x *providers.Exchange, wait *providers.Waiting) {
 	on := "provider"
 	switch wait.State {

@@ -19,7 +19,7 @@ const (
 
 // sideCounts counts a side's differences from the base.
 type sideCounts struct {
-	own, missing, more  int // number of calls that the side makes, lacks, and makes in addition
+	own, missing, more  int // numbers of calls that the side makes, lacks, and adds
 	states              int
 	state               stream.Status // state of the first call whose state differs
 	types, values       int           // number of fields that differ

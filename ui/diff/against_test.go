@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestAgainst checks the words and the weight of each side's most serious difference from the base. A side that may
+// TestAgainst checks the words for each side's most serious difference from the base, and its weight. A side that may
 // still become equal has no difference.
 func TestAgainst(t *testing.T) {
 	lima, oslo := `{"city":"Lima","days":5}`, `{"city":"Oslo","days":5}`

@@ -54,11 +54,11 @@ type Cell struct {
 	List       *Items         // set for a differing array of scalars
 }
 
-// Items says how an array differs from the base's. Each text has the first differing item as written, and the
-// number of further items.
+// Items says how an array of scalars differs from the base's array. Each text has the first differing item as
+// written, and the number of further items.
 type Items struct{ Lacks, Adds string }
 
-// Has reports whether the value exists, at least in part.
+// Has reports whether at least a part of the value exists.
 func (c *Cell) Has() bool { return c.Kind != none }
 
 // maxDepth is the maximum depth of fields that have their own rows.
@@ -96,7 +96,7 @@ func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uin
 	return c.rows, sums
 }
 
-// compareRoots compares the root values. If a root value is not an object, the roots get one row.
+// compareRoots compares the root values. If any root value is not an object, the roots get one row.
 func (c *argsComparer) compareRoots(roots []int32, whole []bool) {
 	for i, r := range roots {
 		if r >= 0 && c.trees[i].nodes[r].kind != json.ObjectOpen {
@@ -300,7 +300,7 @@ func (c *argsComparer) countDiffering(r *Row, first int) {
 	}
 }
 
-// fieldID identifies a field in an object. Fields with the same name differ in nth.
+// fieldID identifies a field in an object. Fields with the same name have different values of nth.
 type fieldID struct {
 	name string
 	nth  int
@@ -317,7 +317,7 @@ func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool
 		if in[i] < 0 {
 			continue
 		}
-		before, after := -1, -1 // the previous row, and the last row that the base also has
+		before, after := -1, -1 // the previous row, and the last row with a field of the base
 		for _, k := range c.trees[i].nodes[in[i]].children {
 			x := &c.trees[i].nodes[k]
 			m := fieldID{x.name, x.nth}
@@ -379,7 +379,7 @@ func (c *argsComparer) baseFirst() []int {
 	return order
 }
 
-// nameOf returns the display name of a field, from any call that has it, or "".
+// nameOf returns the display name of a field, from any call that has the field, or "".
 func nameOf(trees []tree, at []int32) string {
 	for i, n := range at {
 		if n < 0 {
@@ -448,8 +448,8 @@ func (t *tree) listItems(n int32) (all []item) {
 	return all
 }
 
-// itemsWithout returns the items that others does not contain. If an item occurs more often in items than in
-// others, it is returned once for each additional occurrence.
+// itemsWithout returns the items that are not in others. If an item occurs more often in items than in others, it is
+// returned once for each extra occurrence.
 func itemsWithout(items, others []item) (left []item) {
 	count := map[uint64]int{}
 	for _, o := range others {

@@ -70,7 +70,7 @@ func members(t *testing.T, args ...string) ([]*stream.Call, []Row) {
 	return calls, rows
 }
 
-// picture returns the comparison of a source's turns. A turn counts as ended if the source has ended it.
+// picture returns the comparison of a source's turns. A turn counts as ended if the source has reported its end.
 func (s *source) picture(names ...string) *Comparison {
 	p := &Comparison{}
 	turns := make([]*stream.Turn, len(names))

@@ -33,8 +33,8 @@ func outline(calls []*stream.Call, rows []Row) string {
 	return strings.Join(out, "\n")
 }
 
-// TestMembers checks that values are compared, and not how they are written. A growing value differs only when it
-// can no longer become equal.
+// TestMembers checks that values are compared, not their spelling. A growing value differs only when it can no longer
+// become equal.
 func TestMembers(t *testing.T) {
 	for _, c := range []struct{ a, b, want string }{
 		{`{"a":1}`, `{ "a" : 1 }`, ".a same"},
@@ -101,8 +101,8 @@ func TestThreeMembers(t *testing.T) {
 	}
 }
 
-// TestGrowth checks that a field that differs in a prefix of a call also differs in the complete call. No prefix
-// reports a difference that the complete call does not have.
+// TestGrowth checks that a field that differs in a prefix of a call also differs in the complete call. A prefix must
+// not report a difference that the complete call does not have.
 func TestGrowth(t *testing.T) {
 	base := `{"city":"Oslo","days":3,"at":{"lat":59.9,"lon":[10,7]},"why":"\u00e9\ud83d\ude00","list":["a","b"]}`
 	for _, other := range []string{base,
@@ -131,7 +131,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// TestAlign checks that sets follow the base's order, and that calls with equal arguments match first.
+// TestAlign checks that sets of calls follow the base's order, and that calls with equal arguments are matched first.
 func TestAlign(t *testing.T) {
 	for _, c := range []struct{ first, second, want string }{
 		{"a b c", "a b c", "0/0 1/1 2/2"}, {"a c", "a b c", "0/0 -/1 1/2"}, {"a a", "a", "0/0 1/-"},

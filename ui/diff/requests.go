@@ -68,7 +68,7 @@ func requestTree(body []byte) tree {
 	return t
 }
 
-// isID has the fields whose values are specific to one conversation or one user.
+// isID lists the fields whose values are specific to one conversation or user.
 var isID = map[string]bool{
 	"id": true, "call_id": true, "tool_call_id": true, "tool_use_id": true, "item_id": true, "request_id": true,
 	"session_id": true, "user": true, "user_id": true, "prompt_cache_key": true, "safety_identifier": true,
@@ -101,8 +101,8 @@ type Fact struct {
 }
 
 // WireFacts returns the properties of the responses that a gateway may change: the form of ids, the number of
-// argument bytes, the number of deltas, the finish reason, the token counts. It does not say which party
-// changed them.
+// argument bytes, the number of deltas, the finish reason, and the token counts. It does not say which party changed
+// them.
 func (p *Comparison) WireFacts() (facts []Fact) {
 	for _, f := range []struct {
 		name string
@@ -154,7 +154,7 @@ func (p *Comparison) idForm(i int) string {
 	return ""
 }
 
-// argBytes returns the number of argument bytes. bytesWords compares the bytes.
+// argBytes returns the number of argument bytes. The function bytesWords compares the bytes themselves.
 func (p *Comparison) argBytes(i int) string { return p.totalText(i, (*stream.Call).ArgsLen) }
 
 func (p *Comparison) deltasText(i int) string { return p.totalText(i, (*stream.Call).Deltas) }
@@ -226,7 +226,7 @@ func (p *Comparison) ChangeSentence(i int, way SameRequest, facts []Fact) string
 	return fmt.Sprintf("Through %s, %s: %s.", way.Host, how, strings.Join(all, ", "))
 }
 
-// bytesWords returns a phrase if the arguments are equal but their bytes differ, or "".
+// bytesWords returns a phrase if the arguments have equal values but different bytes, or "" otherwise.
 func (p *Comparison) bytesWords(i int) string {
 	other := false
 	for n := range p.Sets {

@@ -55,7 +55,8 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-// TestShortNames checks that a part after a hyphen is removed if it has no digit, and if the names still differ.
+// TestShortNames checks that the part of a name after a hyphen is removed if it has no digit and the names still
+// differ without it.
 func TestShortNames(t *testing.T) {
 	for _, c := range []struct{ names, want string }{
 		{"sonnet-4-5 mistral-large", "sonnet-4-5 mistral"}, {"mistral-large mistral-small", "mistral-large mistral-small"}, {"gpt-5-mini gpt-5", "gpt-5-mini gpt-5"},
@@ -104,8 +105,8 @@ func TestBars(t *testing.T) {
 	}
 }
 
-// TestPasses checks that a request to another host is recognised as the same request. Only the facts that do not
-// depend on the host count.
+// TestPasses checks that the same request to another host is recognised. Only the facts that do not depend on the
+// host count.
 func TestPasses(t *testing.T) {
 	ask := func(host, model, more string) (r Request) {
 		var in providers.Inspector

@@ -81,8 +81,8 @@ func (t *Times) Bar(cell time.Duration) (bar []BarCell) {
 	return bar
 }
 
-// Phases returns the number of cells in each phase of a turn: until the response begins, until arguments
-// arrive, and after that.
+// Phases returns the number of cells in each phase of a turn: before the response begins, before arguments arrive,
+// and the rest.
 func (t *Times) Phases(cell time.Duration) (n [3]int) {
 	if t.End < 0 || cell <= 0 {
 		return n
@@ -131,7 +131,7 @@ func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 	return bars
 }
 
-// Scale returns a cell's duration such that the longest turn fits in the given number of cells. If byPhase is
+// Scale returns the duration of one cell for which the longest turn fits in the given number of cells. If byPhase is
 // true, the longest phases must fit together. It returns 0 if there is no time to show or no room.
 func Scale(all []Times, cells int, byPhase bool) time.Duration {
 	var longest time.Duration

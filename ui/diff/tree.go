@@ -34,14 +34,14 @@ type tree struct {
 	unknown bool // the bytes are not in memory
 }
 
-// maxTokens is the maximum number of tokens in arguments whose values are compared one by one. Larger arguments are
-// compared as a single value.
+// maxTokens is the maximum number of tokens in arguments whose values are compared one by one. Arguments with more
+// tokens are compared as a single value.
 const maxTokens = 200_000
 
 // Args are the arguments of a call, as far as they have arrived.
 type Args struct {
 	Text     []byte
-	Freeform bool        // the arguments are not JSON by design
+	Freeform bool        // the arguments are free text by design, not JSON
 	Over     bool        // no more bytes will arrive
 	Unknown  bool        // the bytes are not in memory
 	lexer    *json.Lexer // a lexer that has read the bytes; nil if parseTree must read them again

@@ -32,9 +32,9 @@ const maxAround = 64
 // maxNeighbours is the maximum number of turns that are compared only because they call the same tool.
 const maxNeighbours = 4
 
-// ChooseTurns returns the turns that should be compared. These are the marked turns, else the turns with the
-// selected turn's prompt, else nearby turns that call the same tool. The selected turn is always included. If
-// fewer than two places are returned, there is nothing to compare.
+// ChooseTurns returns the turns to compare. These are the marked turns, or else the turns with the selected turn's
+// prompt, or else nearby turns that call the same tool. The selected turn is always included. If it returns fewer
+// than two turns, there is nothing to compare.
 func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (places []ComparedTurn, why Reason, tool string) {
 	own, call := v.Find(chosen)
 	for _, r := range marked {
@@ -55,8 +55,8 @@ func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (pla
 	return nearbyTurns(v, own, tool), Neighbour, tool
 }
 
-// sameRequestTurns returns the exchanges whose prompt equals the prompt of own's exchange, in order. That exchange is
-// included. If own is nil, the prompt of the last exchange is used. It returns nil if the prompt is unknown.
+// sameRequestTurns returns the exchanges whose prompt equals the prompt of own's exchange, in order and including
+// that exchange. If own is nil, it uses the prompt of the last exchange. It returns nil if the prompt is unknown.
 func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) {
 	list := v.Exchanges()
 	at := len(list) - 1
@@ -120,8 +120,8 @@ func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTur
 	return all
 }
 
-// ColumnNames returns names for the turns. It uses the first of these kinds of name in which all names
-// differ: models, hosts, files, numbers.
+// ColumnNames returns names for the turns. It tries models, hosts, files and numbers in this order, and uses the
+// first kind of name that differs for all turns.
 func ColumnNames(v *providers.View, places []ComparedTurn, short func(model string) string) []string {
 	return DistinctNames(len(places),
 		func(i int) string { return short(modelOf(v, places[i])) },
@@ -135,8 +135,8 @@ func ColumnNames(v *providers.View, places []ComparedTurn, short func(model stri
 		})
 }
 
-// DistinctNames returns names for n items. It uses the first of the given functions whose names all differ
-// and are not empty, or else the last function.
+// DistinctNames returns names for n items. It uses the first of the given functions that returns a different,
+// non-empty name for each item, or else the last function.
 func DistinctNames(n int, ways ...func(i int) string) (names []string) {
 	for _, way := range ways {
 		names = make([]string, n)
@@ -173,7 +173,7 @@ func HostOf(x *providers.Exchange) string {
 	return name
 }
 
-// localHostName returns toolscope's own name for the host if the file's name begins with it, as for requests
+// localHostName returns toolscope's own name for the host if the file's name begins with that name, as for requests
 // that toolscope sent. Otherwise, it returns the result of HostOf, or "" without a URL.
 func localHostName(x *providers.Exchange) string {
 	if x == nil || x.Head.URL == "" {
@@ -199,8 +199,8 @@ type NamedCall struct {
 	Sum  uint64 // hash of the call's arguments; 0 until they are final, or if the hash is not needed
 }
 
-// Calls returns the calls of each turn and their NamedCalls. Discarded calls are left out. It computes a sum
-// only if a turn has several calls with the same name.
+// Calls returns the calls of each turn and their NamedCalls. Discarded calls are left out. It computes a hash only if
+// a turn has several calls with the same name.
 func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stream.Call, named [][]NamedCall) {
 	lists, named = make([][]*stream.Call, len(turns)), make([][]NamedCall, len(turns))
 	several := map[string]bool{}

@@ -120,8 +120,7 @@ func (p *Comparison) otherState(set *CallSet, i int) bool {
 	return c != nil && b != nil && !c.MayGrow() && !b.MayGrow() && c.Status() != b.Status()
 }
 
-// change says how a cell differs from the base's cell. The values are in order of severity, with the most serious
-// last.
+// change says how a cell differs from the base's cell. The values are in order of severity, the most serious last.
 type change uint8
 
 const (
@@ -175,7 +174,7 @@ const (
 	no
 )
 
-// agreementOf says whether two sides made the same calls.
+// agreementOf returns whether two sides made the same calls.
 func (p *Comparison) agreementOf(i, j int) agreement {
 	a, b := &p.Sides[i], &p.Sides[j]
 	all := yes
@@ -394,8 +393,8 @@ func (p *Comparison) shortNames() func(int) string {
 	}
 }
 
-// difference is one difference of a side from the base. The lower grave is, the more serious the difference;
-// 0 is the most serious.
+// difference is one difference of a side from the base. The field grave is lower for more serious differences, and 0
+// for the most serious.
 type difference struct {
 	grave int
 	who   []string

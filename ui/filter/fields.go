@@ -11,7 +11,7 @@ import (
 	"toolscope/stream"
 )
 
-// Field is a property that turns and calls can be filtered by.
+// Field is a property by which turns and calls can be filtered.
 type Field struct {
 	Name    string
 	Does    string // a short description

@@ -38,7 +38,7 @@ type Filter struct {
 // term is a parsed word.
 type term struct {
 	not   bool
-	calls bool // depends on calls, not only on their turn
+	calls bool // depends on calls, not only on the turn
 	texts bool // depends on arguments and texts
 	fits  func(*matchTarget) bool
 }
@@ -47,7 +47,7 @@ type term struct {
 type Source struct {
 	View *providers.View
 	Cost func(*stream.Turn) price.Figure
-	Now  time.Duration // current time of the source, for since
+	Now  time.Duration // the source's current time, for the field since
 
 	Progress SearchProgress // nil if each turn is matched only once
 }
@@ -95,8 +95,8 @@ func (f *Filter) MatchesCall(from *Source, t *stream.Turn, c *stream.Call) bool 
 	return f.matchesAll(&s) && !f.matchesExcluded(&s)
 }
 
-// Undecidable reports whether a turn can no longer be matched, because its calls were dropped or their
-// arguments were evicted.
+// Undecidable reports whether a turn can no longer be matched, because its calls were dropped or the arguments of its
+// calls were evicted.
 func (f *Filter) Undecidable(t *stream.Turn) bool {
 	for _, of := range f.terms {
 		if of.calls && t.Retention == stream.Dropped || of.texts && t.Retention != stream.InMemory {
@@ -266,9 +266,9 @@ func (w word) parseTerm(f *Filter) (t term, why string) {
 	return t, why
 }
 
-// Complete completes the last word of a text. The result all has the possible words, and longer is the text,
-// extended by the beginning that these words share. The function seen returns known values of a field without
-// fixed values; it may be nil.
+// Complete completes the last word of a text. The result all has the possible words. The result longer is the text,
+// extended by the characters with which all these words begin. The function seen returns known values of a field
+// without fixed values; it may be nil.
 func Complete(text string, seen func(field string) []string) (longer string, all []string) {
 	start, last := len(text), word{}
 	if words := splitWords(text); len(words) > 0 && !isBlank(text[len(text)-1]) {

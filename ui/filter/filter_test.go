@@ -102,7 +102,7 @@ func TestCall(t *testing.T) {
 	}
 }
 
-// TestFaults checks that an error has the reason and a correct example.
+// TestFaults checks that an error contains the reason and a correct example.
 func TestFaults(t *testing.T) {
 	for text, want := range map[string]string{
 		"costs>0.01":   "costs: unknown field; cost?",
@@ -206,7 +206,7 @@ func TestTurnAllocates(t *testing.T) {
 		for _, turn := range src.View.Session().Turns {
 			f.MatchesTurn(src, turn)
 		}
-	}); n > 8 { // a target for each turn, and one more for each call
+	}); n > 8 { // one target for each turn, and one for each call
 		t.Errorf("%.0f allocations", n)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A JQExpr runs a jq expression on JSON texts. The expression can read only the text. It can't read files or
-// environment variables, and its time and memory are limited.
+// A JQExpr runs a jq expression on JSON texts. The expression can read only the text, not files or environment
+// variables. Its time and memory are limited.
 
 // JQTimeout is the time limit for a run.
 const JQTimeout = 2 * time.Second
@@ -101,7 +101,7 @@ func (e *JQExpr) Run(ctx context.Context, text []byte) iter.Seq2[[]byte, error] 
 	}
 }
 
-// explainError rewords an error. It returns nil if the expression only halted.
+// explainError rewords an error. It returns nil if the expression halted without an error.
 func explainError(ctx context.Context, err error) error {
 	var halt *gojq.HaltError
 	switch {
@@ -173,9 +173,9 @@ func limitMemory(ctx context.Context, limit uint64) (limited context.Context, st
 // valueBytes is the size of a value in an array, without the data that it refers to.
 const valueBytes = 16
 
-// isSmallerThan reports whether the text form of a value is smaller than a limit. It subtracts the size of
-// the text from the limit. A value may use little memory although its text form is very large, if it contains
-// the same part many times.
+// isSmallerThan reports whether the text form of a value is smaller than a limit. It subtracts the size of the text
+// from the limit. A value that contains the same part many times may use little memory but have a very large text
+// form.
 func isSmallerThan(v any, limit *int) bool {
 	switch v := v.(type) {
 	case string:

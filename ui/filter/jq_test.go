@@ -26,7 +26,7 @@ func answersOf(t *testing.T, expr, text string) (said []string, failed error) {
 	return said, failed
 }
 
-// TestAsk checks that an expression reads one JSON text only, can't read anything from the system, and ends.
+// TestAsk checks that an expression reads only one JSON text, can't read anything from the system, and ends.
 func TestAsk(t *testing.T) {
 	for _, c := range []struct{ expr, text, want, fails string }{
 		{".a", `{"a":12345678901234567890123}`, "12345678901234567890123", ""},

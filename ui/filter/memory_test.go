@@ -10,8 +10,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// TestMemory checks that an endless expression ends when it exceeds its memory. A long expression that only
-// makes garbage must not end early.
+// TestMemory checks that an endless expression ends when it exceeds its memory limit. A long expression that only
+// creates garbage must not end early.
 func TestMemory(t *testing.T) {
 	for expr, want := range map[string]error{
 		"[repeat(1)]":          ErrMemory,
@@ -27,7 +27,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestStepMemory checks that a single step that would make a huge value does not begin.
+// TestStepMemory checks that a single step that would create a huge value does not begin.
 func TestStepMemory(t *testing.T) {
 	for expr, want := range map[string]error{
 		`"x" * 2000000000 | length`:                                      ErrMemory,
@@ -61,7 +61,7 @@ func checkMemory(t *testing.T, expr string, want error) {
 		t.Fatal(err)
 	}
 	e.maxMemory = 8 << 20
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // no expression takes that long
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // no expression here takes this long
 	var got error
 	for _, err := range e.Run(ctx, []byte("null")) {
 		got = err
@@ -71,7 +71,7 @@ func checkMemory(t *testing.T, expr string, want error) {
 	}
 }
 
-// TestLimitedSteps compares expressions with added steps with their results in plain gojq.
+// TestLimitedSteps compares the results of expressions with added steps with the results of plain gojq.
 func TestLimitedSteps(t *testing.T) {
 	const input = `{"a":[1,2,[3,[4]]],"s":"ab","n":3,"o":{"k":{"x":1}}}`
 	for _, expr := range []string{

@@ -8,9 +8,8 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// This file limits single steps. A run can only be stopped between two steps, and some steps can make a value
-// of any size. Each of these steps is preceded by one that ends the run with ErrMemory if the value would be
-// too large.
+// This file limits single steps. A run can be stopped only between two steps, and some steps can make a value of any
+// size. Before each of these steps, an added step ends the run with ErrMemory if the value would be too large.
 
 // expanding are functions whose result is about as large as the text form of their input. In memory, the
 // input may be small, because it can contain the same array or string many times.
@@ -85,8 +84,8 @@ func limitStep(node any) {
 	}
 }
 
-// checkedIndex adds a check to an index or path. A short number is left unchanged, because gojq assigns to
-// constant paths faster.
+// checkedIndex adds a check to an index or path. It leaves a short number unchanged, because gojq assigns to constant
+// paths faster.
 func checkedIndex(index *gojq.Query) *gojq.Query {
 	if index.Term != nil && index.Term.Type == gojq.TermTypeNumber {
 		if _, err := strconv.ParseUint(index.Term.Number, 10, 16); err == nil {

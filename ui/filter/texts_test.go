@@ -25,7 +25,7 @@ func turnOf(pieces ...string) *providers.Inspector {
 	return in
 }
 
-// TestTexts checks that a word is searched in names, ids, models, arguments and text.
+// TestTexts checks that names, ids, models, arguments and text are searched for a word.
 func TestTexts(t *testing.T) {
 	in := turnOf(`{"city":`, `"Oslo"}`)
 	turn := in.Session().Turns[0]
@@ -40,7 +40,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// TestLooked checks that matching a growing call finds a word that spans two deltas, and searches no byte
+// TestLooked checks that matching a growing call finds a word that spans two deltas, and does not search any byte
 // twice.
 func TestLooked(t *testing.T) {
 	f, _ := Parse("needle")
@@ -62,7 +62,7 @@ func TestLooked(t *testing.T) {
 	}
 }
 
-// BenchmarkWords matches plain words against 100,000 calls, as happens while a filter is being typed.
+// BenchmarkWords matches plain words against 100,000 calls, as when the user types a filter.
 func BenchmarkWords(b *testing.B) {
 	in := turnOf(`{"path":"cmd/greet/main.go","content":"` + strings.Repeat("every name gets a line\\n", 40) + `"}`)
 	turn := in.Session().Turns[0]

@@ -115,7 +115,7 @@ func (t *bytePositions) moveToNext(text []byte) {
 	t.at = len(text)
 }
 
-// isMatch reports whether a text of the query's length matches it.
+// isMatch reports whether a text of the query's length matches the query.
 func (n *TextQuery) isMatch(text []byte) bool {
 	if !n.fold {
 		return bytes.Equal(text, n.query)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// FuzzTextQuery compares the matches with the results of a search at each offset.
+// FuzzTextQuery compares the matches with a search at each offset.
 func FuzzTextQuery(f *testing.F) {
 	f.Add("aXaxa", "ax", false)
 	f.Add("...zzZz", "zz", true)

@@ -74,9 +74,9 @@ func plainTerm(value string, number int) term {
 	}}
 }
 
-// SearchProgress stores how far growing texts were searched, so that no byte is searched twice. It is for one
-// filter. It is valid only while time moves forward: after a step back in time, texts are shorter and the
-// stored positions are wrong.
+// SearchProgress stores how far growing texts were searched, so that no byte is searched twice. It is for one filter.
+// It is valid only while time moves forward. After a step back in time, texts are shorter and the stored positions
+// are wrong.
 type SearchProgress map[searchedText]int
 
 type searchedText struct {
@@ -89,8 +89,8 @@ type searchedText struct {
 // alreadyFound is the progress of a text that contains the search string.
 const alreadyFound = -1
 
-// hasText reports whether the arguments of the call, or the text of its turn, contain n. The parameter term
-// is the index of the term that n belongs to.
+// hasText reports whether the arguments of the call, or the text of its turn, contain n. The parameter term is the
+// index of the term that contains n.
 func (s *matchTarget) hasText(term int, n *TextQuery) bool {
 	c, t := s.call, s.turn
 	if c != nil && s.searchText(searchedText{term, c.Ref(), 0, c.Rewrites}, n, c.Args(), c.MayGrow()) {
@@ -166,7 +166,7 @@ func stateWords() []string {
 // bare removes the separators between the words of a state.
 var bare = strings.NewReplacer(" ", "", "-", "", "_", "")
 
-// readState parses a state, which may be shortened to its beginning.
+// readState parses a state. The user may type only the beginning of a state.
 func readState(_, value string, _ *Filter) (term, string) {
 	value = strings.ToLower(value)
 	switch value {
@@ -190,8 +190,8 @@ func readState(_, value string, _ *Filter) (term, string) {
 // isFailure reports whether a state is a failure.
 func isFailure(st stream.Status) bool { return st >= stream.CutShort && st <= stream.Rejected }
 
-// status returns the state of a call, or of a turn as shown in a list: the turn's own failure, or else the
-// state of its first failed call, or else the turn's own state.
+// status returns the state of a call or a turn. For a turn, it returns the state that a list shows: the turn's own
+// failure, or else the state of its first failed call, or else the turn's own state.
 func (s *matchTarget) status() stream.Status {
 	if s.call != nil {
 		return s.call.Status()

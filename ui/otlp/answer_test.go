@@ -73,7 +73,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// TestBrokenOff checks that accepted spans are not resent, even if the rest of the response does not arrive.
+// TestBrokenOff checks that accepted spans are not resent if only part of the response arrives.
 func TestBrokenOff(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -120,8 +120,8 @@ func TestPageOfHTML(t *testing.T) {
 	}
 }
 
-// TestSecretsSaidBack checks that a collector's text is reported without the key that the collector received, even
-// if the text is cut.
+// TestSecretsSaidBack checks that a key that the collector received is removed from the collector's reported text,
+// even if the text is cut.
 func TestSecretsSaidBack(t *testing.T) {
 	getenv := func(name string) string {
 		return map[string]string{headersOfAll: "Authorization=Bearer%20geheim-geheim,X-N=401"}[name]
@@ -154,7 +154,7 @@ func TestSecretsSaidBack(t *testing.T) {
 	}
 }
 
-// TestRetryAfter checks delays in seconds and as dates, up to 5 minutes.
+// TestRetryAfter checks that delays are accepted in seconds and as dates, up to 5 minutes.
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for text, want := range map[string]time.Duration{
@@ -187,8 +187,7 @@ func TestLastAttempt(t *testing.T) {
 	}
 }
 
-// TestFinish checks that Finish sends all spans, however long that takes, and that it gives up if the
-// collector stalls.
+// TestFinish checks that Finish sends all spans, however long this takes, and gives up if the collector stalls.
 func TestFinish(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 503, false: 200}[n < 3]) })
 	s := sender(t, Options{Endpoint: url})
@@ -208,7 +207,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestRoomInFlight checks that spans in a request keep their space in the queue until their outcome is known.
+// TestRoomInFlight checks that spans in a request keep their space in the queue until the outcome of the request is
+// known.
 func TestRoomInFlight(t *testing.T) {
 	arrived, release := make(chan bool), make(chan bool)
 	url, _ := counted(t, func(n int, w http.ResponseWriter) {
@@ -232,8 +232,8 @@ func TestRoomInFlight(t *testing.T) {
 	}
 }
 
-// TestEnvironment checks that variables for the watched program change neither the URL nor the encryption.
-// Only headers come from variables.
+// TestEnvironment checks that variables for the watched program change neither the URL nor the encryption. Only
+// headers are read from variables.
 func TestEnvironment(t *testing.T) {
 	env := map[string]string{
 		"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:1/x", "OTEL_EXPORTER_OTLP_INSECURE": "true",

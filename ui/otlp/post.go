@@ -70,8 +70,7 @@ func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collect
 }
 
 func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http.Request, error) {
-	// TracesData has the same wire format as an ExportTraceServiceRequest. The package with
-	// ExportTraceServiceRequest imports gRPC.
+	// TracesData has the same wire format as an ExportTraceServiceRequest, but its package does not import gRPC.
 	raw, err := proto.Marshal(&trace.TracesData{ResourceSpans: resourceSpans(spans, p.version)})
 	if err != nil {
 		return nil, err
@@ -127,9 +126,9 @@ func (a *collectorResponse) isFinal() bool {
 	return true
 }
 
-// readResponse reads a response. The parameter failed is the error that ended the reading of the body. The
-// collector may have the spans even if the body is incomplete, if the status is a success and the media type
-// belongs to the protocol. The function hide removes secrets from the collector's text.
+// readResponse reads a response. The parameter failed is the error that ended the reading of the body. If the status
+// is a success and the media type belongs to the protocol, the collector may have the spans even if the body is
+// incomplete. The function hide removes secrets from the collector's text.
 func readResponse(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) collectorResponse {
 	a := collectorResponse{status: res.StatusCode}
 	switch kind := mediaType(res); {
@@ -183,7 +182,7 @@ func (a *collectorResponse) readPartial(status, kind string, body []byte, hide f
 	}
 }
 
-// retryAfter returns the delay in a Retry-After header. The header has a number of seconds, or a date.
+// retryAfter returns the delay in a Retry-After header. The header contains a number of seconds or a date.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second

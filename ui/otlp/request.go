@@ -92,8 +92,8 @@ func partialOf(message []byte) (rejected int64, words string, err error) {
 	return int64(n), string(text), cmp.Or(err, bad, worse)
 }
 
-// protoField returns the value of a field in a message. It returns a string or a message in text, and a
-// number in n. For a missing field, both are zero.
+// protoField returns the value of a field in a message. The result text is a string or a message, and n is a number.
+// For a missing field, both results are zero.
 func protoField(message []byte, wanted protowire.Number) (text []byte, n uint64, err error) {
 	for len(message) > 0 {
 		number, kind, size := protowire.ConsumeField(message)

@@ -43,8 +43,8 @@ type Sender struct {
 	lastProgress time.Time     // time of the last outcome, or of the first span in an empty queue
 }
 
-// New returns a Sender and starts it. It fails if the endpoint is not a URL, or if a variable for headers is not
-// valid. It does not check whether a collector responds.
+// New returns a Sender and starts it. It returns an error if the endpoint is not a URL, or if a variable for headers
+// is invalid. It does not check whether a collector responds.
 func New(o Options) (*Sender, error) {
 	to, err := o.endpointURL()
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Sender) Await(end <-chan struct{}) {
 }
 
 // awaitProgress waits until waiting spans get an outcome, or until sending has ended. It returns false if end is
-// closed before that, or if the collector has stalled.
+// closed first, or if the collector has stalled.
 func (s *Sender) awaitProgress(end <-chan struct{}) bool {
 	s.mu.Lock()
 	moved, left := s.progress, s.options.StallTimeout-time.Since(s.lastProgress)
@@ -129,8 +129,7 @@ func (s *Sender) State() State {
 	return s.state
 }
 
-// Close sends the waiting spans. It returns when all are sent or ctx ends. Put must not be called after
-// Close.
+// Close sends the waiting spans. It returns when all spans are sent or ctx ends. Put must not be called after Close.
 func (s *Sender) Close(ctx context.Context) {
 	s.once.Do(func() { close(s.closing) })
 	defer context.AfterFunc(ctx, s.giveUp)()
@@ -241,7 +240,7 @@ func (s *Sender) countBatch(batch []report.Span, became State) {
 	s.reportTrouble(became.Trouble)
 }
 
-// reportTrouble stores the reason why spans are not accepted, or "" if they are. It also reports a new
+// reportTrouble stores the reason why spans are not accepted, or "" if they are accepted. It also reports a new
 // failure, except after Close.
 func (s *Sender) reportTrouble(why string) {
 	s.mu.Lock()

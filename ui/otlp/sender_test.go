@@ -141,7 +141,8 @@ func TestAskedAgain(t *testing.T) {
 	}
 }
 
-// TestTooLarge checks that a request that is too large is split. A single span that is too large counts as refused.
+// TestTooLarge checks that a request that is too large is split, and that a single span that is too large counts as
+// refused.
 func TestTooLarge(t *testing.T) {
 	url, got := counted(t, func(_ int, w http.ResponseWriter) {
 		if w.(*counting).n > 3 {
@@ -181,8 +182,8 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestAwait checks that a waiting caller loses no spans, even if the collector is busy at first. Await does not
-// block if the collector accepts nothing.
+// TestAwait checks that no spans are lost while a caller waits, even if the collector is busy at first. Await does
+// not block if the collector accepts nothing.
 func TestAwait(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 429, false: 200}[n == 1]) })
 	s := sender(t, Options{Endpoint: url, MaxQueueBytes: 20_000})
@@ -219,8 +220,8 @@ func TestAwaitEnd(t *testing.T) {
 	closed(t, s, time.Minute)
 }
 
-// TestGone checks that neither Put nor Close blocks if no collector listens. They also don't block if the collector
-// accepts a connection and never responds.
+// TestGone checks that neither Put nor Close blocks if no collector listens, or if a collector accepts a connection
+// but never responds.
 func TestGone(t *testing.T) {
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
