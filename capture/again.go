@@ -52,8 +52,8 @@ func newFile(path string, opened osFile) *File {
 	return f
 }
 
-// finish records that the file was read to its end, at size. It returns the end of the location of
-// records that are made there: one byte after size.
+// finish records that the file was read to its end, at size. It returns the end position for records made there,
+// which is one byte after size.
 func (f *File) finish(size int64) int64 {
 	if f != nil {
 		f.ended.Store(size)

@@ -17,7 +17,7 @@ const maxExchange = 1 << 30
 
 // exchangeNumbers assigns exchange numbers, each once.
 type exchangeNumbers struct {
-	all  int          // every number up to this one is in use or never assigned again
+	all  int          // every number up to this one is in use or will not be assigned
 	used map[int]bool // the numbers in use that are higher than the number in all
 	last int          // the highest number in use
 }
@@ -47,9 +47,9 @@ func (n *exchangeNumbers) claimNumber(want int) int {
 	return want
 }
 
-// numberMap gives the exchanges of one input numbers that are unique among several inputs. Exchange 1 of
-// the input becomes the next free number, 2 the one after it, and so on, unless another input has taken
-// them meanwhile.
+// numberMap gives the exchanges of one input numbers that are unique among several inputs. Exchange 1 of the input
+// gets the next free number, exchange 2 the number after that, and so on, unless another input has taken the number
+// meanwhile.
 type numberMap struct {
 	numbers *exchangeNumbers
 	base    int

@@ -14,8 +14,7 @@ import (
 	"toolscope/stream/list"
 )
 
-// A Call is one tool call that the model makes, as far as it has arrived. Its fields belong to the fold:
-// read them, don't set them.
+// A Call is one tool call that the model makes, as far as it has arrived. Only the fold may set its fields.
 type Call struct {
 	Number    int   // number within its turn, from 1
 	OpenedBy  int32 // number of the event that opened it
@@ -40,9 +39,9 @@ type Call struct {
 	evicted       *evictedCall // state of the call's content; nil unless its turn is evicted
 	Choice        int32
 	RunByProvider bool // the provider runs the call
-	Discarded     bool // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
+	Discarded     bool // the provider discarded the call, so the call isn't on the wire; Args are from the provider's report
 	freeform      bool
-	nullNone      bool // if the arguments are null, there are none
+	nullNone      bool // the arguments null mean that the call has no arguments
 
 	callState
 	changeStamp
@@ -53,21 +52,21 @@ type Call struct {
 
 // callState is the part of a call that changes often. A snapshot has a copy of it.
 type callState struct {
-	FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime if unknown or not yet
+	FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime if it is unknown or has not happened yet
 
 	Copies     int    // number of equal copies of the arguments that arrived; 0 if there is only one
-	ClosedBy   int32  // number of the event that gave its slot to another call, 0 if none did
+	ClosedBy   int32  // number of the event that assigned its slot to another call; 0 if there is none
 	sealedBy   int32  // number of the frame that made the arguments final
-	sealEvent  int32  // number of the event from which on the arguments can't change; 0 if they are not final
-	visitedBy  uint16 // one bit for each broadcast that visited the call since it last changed
+	sealEvent  int32  // number of the event since which the arguments can't change; 0 if they are not final
+	visitedBy  uint16 // one bit for each broadcast that visited the call since the call last changed
 	ResultCode Code   // ResultOK or ResultFailed once the response or a later request contains its result
 	phase      Phase
 	stopped    bool // aborted by the client
-	frozen     bool // no more events apply to the call: bytes before them were missed
+	frozen     bool // later events don't apply to the call, because bytes before them were missed
 	settled    bool // no more findings about the syntax are made
 	lateStart  bool // the source lacks the call's beginning
 	broken     bool // the first wrong byte has been reported
-	reusesID   bool // an earlier call, of this turn or another, has its id
+	reusesID   bool // an earlier call of this or another turn has the same id
 	counted    bool // the session's Counts count the call, under countedAs
 	countedAs  Status
 }
@@ -76,14 +75,14 @@ type callState struct {
 type SentBackCall struct {
 	Exchange       int    // number of the request's exchange
 	ID             string // the id of the call in the request
-	Outcome        string // the outcome of the call in that request, in a word
+	Outcome        string // the outcome of the call in that request, as one word
 	Policies       string // the replay policies with this outcome, separated by commas
 	ResultCode     Code   // ResultOK, ResultFailed, or 0 if the request has no result for it
 	Event          int    // number of the event that reports it
 	KeptByProvider bool   // the history doesn't contain the call: the provider keeps it
-	Result         Result // what its tool returned, if ResultCode is not 0
-	Reasoning      string // of the turn: "gone", "altered" or "not needed"; "" if there is none or it is intact
-	Signature      string // of the turn or the call; the same words as Reasoning
+	Result         Result // the tool's result, if ResultCode is not 0
+	Reasoning      string // state of the turn's reasoning: "gone", "altered" or "not needed"; "" if there is none or it is intact
+	Signature      string // state of the signature of the turn or the call, in the same words as Reasoning
 }
 
 // A ToolRun describes a tool run that is matched to a call.
@@ -108,7 +107,7 @@ func (c *Call) LatestResult() *SentBackCall {
 // where the previous delta ends.
 type Delta struct {
 	End   uint32
-	Event int32 // number of the event that brought it
+	Event int32 // number of the event that contained it
 }
 
 // doubleEncodingCheck records whether args[:size] is one string that contains an object or array.
@@ -146,7 +145,7 @@ func (c *Call) DeltasBefore(event int) int {
 	return sort.Search(c.deltas.Len(), func(i int) bool { return int(c.deltas.At(i).Event) >= event })
 }
 
-// DeltaEvent returns the number of the event that brought delta n.
+// DeltaEvent returns the number of the event that contained delta n.
 func (c *Call) DeltaEvent(n int) int32 { return c.deltas.At(n).Event }
 
 // Lexer returns the lexer of the arguments. It has read exactly Args(), or nothing if the arguments are not
@@ -193,14 +192,14 @@ func (c *Call) Syntax() json.Syntax {
 	return s
 }
 
-// DeltaAt returns the number of the delta that brought the argument byte at off, or Deltas() if there is no
-// such byte.
+// DeltaAt returns the number of the delta that contained the argument byte at off, or Deltas() if there is no such
+// byte.
 func (c *Call) DeltaAt(off int) int {
 	return c.from + sort.Search(c.deltas.Len()-c.from, func(i int) bool { return int(c.deltas.At(c.from+i).End) > off })
 }
 
-// DeltaSpan returns the range of the arguments that delta n brought. The range is empty if the arguments have
-// been replaced since, or if there is no delta n.
+// DeltaSpan returns the range of the arguments that delta n added. The range is empty if the arguments have been
+// replaced since, or if there is no delta n.
 func (c *Call) DeltaSpan(n int) (start, end int) {
 	if n < c.from || n >= c.deltas.Len() {
 		return 0, 0
@@ -233,8 +232,8 @@ func (c *Call) appendDelta(text string, event int32) {
 	c.deltas.Add(Delta{uint32(len(c.args.s)), event})
 }
 
-// replaceArgs replaces the arguments. All their bytes now count as brought by this delta. Earlier deltas
-// stay in the list but become empty. Findings stay too, without an offset if it is beyond the new end.
+// replaceArgs replaces the arguments. All their bytes now count as part of this delta. Earlier deltas stay in the
+// list but become empty. Findings stay too, without an offset if it is beyond the new end.
 func (c *Call) replaceArgs(e Event, n int) {
 	if c.phase > PhaseOpen {
 		c.reportOnce(ProtocolViolation, n, "argument bytes arrived after the call was %s", OwnFact(c.phase.String()))
@@ -272,10 +271,10 @@ func (c *Call) appendText(text string) {
 	}
 }
 
-// DeltaOf returns the number of the delta that an event brought, or -1.
+// DeltaOf returns the number of the delta that an event contained, or -1 if it contained none.
 func (c *Call) DeltaOf(event int32) int { return deltaOf(&c.deltas, event, c.deltas.Len()-1) }
 
-// deltaOf returns the number of the delta that an event brought, or -1. It tries guess first.
+// deltaOf returns the number of the delta that an event contained, or -1 if it contained none. It tries guess first.
 func deltaOf(deltas *list.List[Delta], event int32, guess int) int {
 	n := guess
 	if n < 0 || n >= deltas.Len() || deltas.At(n).Event != event {
@@ -472,7 +471,7 @@ func (c *Call) sealArgs(e Event, n int) {
 	}
 	c.phase, c.sealedBy, c.SealedAt, c.sealEvent = PhaseSealed, e.Frame, e.At, int32(n)
 	if c.argsFrom > 0 && c.argsFrame == e.Frame {
-		// The frame that brought the last delta also made the arguments final. A client that received the delta
+		// The frame that contained the last delta also made the arguments final. A client that received the delta
 		// received the end as well.
 		c.sealEvent = c.argsFrom
 	}
@@ -513,7 +512,7 @@ func (c *Call) endByLimit(e Event, n int) {
 	c.endUnsealed(PhaseTruncated, n, ArgsCut, Messagef("the provider's limit cut the response (%s)", Fact(e.Text)), cutWords(e.Text))
 }
 
-// cutWords describes in a few words what cut a response, given the provider's finish reason.
+// cutWords describes in a few words why a response was cut, given the provider's finish reason.
 func cutWords(reason string) string {
 	word := strings.ToLower(reason)
 	if strings.Contains(word, "length") || strings.Contains(word, "max") && strings.Contains(word, "token") {
@@ -522,8 +521,8 @@ func cutWords(reason string) string {
 	return "cut: " + reason
 }
 
-// endUnsealed ends a call whose arguments were not final, or whose seal is overruled. If its arguments
-// were cut, it makes a finding with the diagnosis found, the reason why and the hint here.
+// endUnsealed ends a call whose arguments were not final, or whose seal is overruled. If its arguments were cut, it
+// makes a finding. The parameter found is the diagnosis, why is the reason and here is the hint.
 func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, here string) {
 	c.phase = p
 	c.checkFinalArgs(event)

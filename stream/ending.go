@@ -122,7 +122,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 			c.phase, c.settled = PhaseUnseen, true
 		default:
 			c.stopped = t.closer == Client && phase == PhaseAborted
-			c.settled = c.settled || others // no findings about the syntax of arguments that a party other than the provider cut
+			c.settled = c.settled || others // arguments that a party other than the provider cut get no findings about their syntax
 			c.endUnsealed(phase, n, cut, Message{Text: why}, here)
 		}
 		c.noteRuleRun(AtEnd, n)

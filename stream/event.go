@@ -127,7 +127,7 @@ const (
 	FinishCut                 // a limit or filter cut the response
 	FinishRefused             // the provider refuses: calls of this turn must not be run
 	FinishFailed              // the response ended in an error
-	FinishOther               // the reason says nothing that toolscope knows, so nothing follows from it
+	FinishOther               // toolscope can't interpret the reason, so it concludes nothing from it
 )
 
 // Codes of a TurnClose.
@@ -141,7 +141,7 @@ const (
 // Codes of a Seal.
 const (
 	SealFinal     Code = iota
-	SealRejected       // the provider refuses the call, but not the complete response
+	SealRejected       // the provider refuses the call, but not the whole response
 	SealWithdrawn      // an earlier Seal was wrong
 	SealUnshown        // the source doesn't show the arguments
 )
@@ -158,8 +158,8 @@ const (
 	ResultFailed
 )
 
-// IsAfterTurn reports whether events of this kind are about something that happened after the turn's
-// bytes arrived. They belong to none of the turn's frames.
+// IsAfterTurn reports whether events of this kind are about something that happened after the turn's bytes arrived.
+// Such events belong to none of the turn's frames.
 func (k EventKind) IsAfterTurn() bool { return k == SentBack || k == Ran }
 
 // An Event is one provider-neutral fact. Events are in the order of the wire. An Event is a value: it may
@@ -220,8 +220,8 @@ type Opening struct {
 	Exchange  int
 	Request   *RequestInfo // nil changes nothing
 
-	FromHistory bool // the response is known only from what a client sends back
-	Shown       bool // an agent shows its work: the calls are also in the responses of its model
+	FromHistory bool // the response is known only from a later request that sends it back
+	Shown       bool // the turn is an agent's report of its work: the responses of its model contain the same calls
 }
 
 // CallInfo contains facts about a call when it begins, or new facts about it. An empty field changes
@@ -237,10 +237,10 @@ type CallInfo struct {
 	Namespace     string // namespace of the tool, if the protocol keeps it apart from the name
 	Freeform      bool   // the arguments are not JSON by design
 	NullIsNone    bool   // the arguments null mean that there are no arguments
-	Discarded     bool   // the provider discarded the call, so it isn't on the wire; Args are the provider's report of it
+	Discarded     bool   // the provider discarded the call, so the call isn't on the wire; Args are from the provider's report
 	Copies        int    // number of equal copies of the arguments that arrived, if there are several
 	Signature     string // opaque text that must be sent back with the call
-	LateStart     bool   // of CallOpen: the source lacks the beginning of the call
+	LateStart     bool   // only in a CallOpen: the source lacks the beginning of the call
 }
 
 // WireForm is the form of a delta on the wire, if the delta's text was derived from it: for example a path
@@ -252,7 +252,7 @@ type WireForm struct{ Wire string }
 // result, but not its content.
 type ResultFor struct {
 	ID, Name   string
-	HasContent bool // Result is what the tool returned
+	HasContent bool // Result contains the tool's result
 	Result     Result
 }
 
@@ -268,7 +268,7 @@ type FinishMeaning struct{ Text string }
 type FailureInfo struct {
 	Code    string
 	By      Party
-	Cause   Party    // at fault for an error that the provider reports; 0 for the provider itself
+	Cause   Party    // the party at fault for an error that the provider reports; 0 if that is the provider itself
 	Gateway string   // name of the gateway that reports the error, "" if it is unknown
 	Refusal *Refusal // set if the error says that the request is wrong
 }
@@ -310,9 +310,9 @@ type SentBackReport struct {
 	Policies       string  // the replay policies with this outcome, separated by commas
 	KeptByProvider bool    // the history doesn't contain the call: the provider keeps it, and the request continues from there
 	Result         Result  // the result that its tool returned, if the request contains it
-	Finding        Finding // about a loss, if there is one
-	Reasoning      string  // what became of the turn's reasoning; see SentBackCall
-	Signature      string  // what became of the signature of the turn or the call; see SentBackCall
+	Finding        Finding // the finding about a loss, if there is one
+	Reasoning      string  // state of the turn's reasoning; see SentBackCall
+	Signature      string  // state of the signature of the turn or the call; see SentBackCall
 }
 
 // ToolExecution is a tool run that is matched to a call, or a finding about it.

@@ -145,8 +145,8 @@ func (c *Call) setArgsState(p argsState) {
 	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
 }
 
-// Reload restores the content of an evicted turn from another timeline of the same bytes, in which the turn
-// has the number as. The other timeline must not be used afterwards. Reload returns false if the turn is not
+// Reload restores the content of an evicted turn from another timeline of the same bytes. The parameter as is the
+// turn's number there. The other timeline must not be used afterwards. Reload returns false if the turn is not
 // evicted, or if the two turns differ.
 func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	on, again := t.session.Turn(number), other.session.Turn(as)
@@ -199,9 +199,9 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 	return true
 }
 
-// eventsAs maps event numbers of other to event numbers of t, for the events that bring the turn's text. The
-// turn on in t is the turn again in other. The result same is false if the two turns have different numbers
-// of these events.
+// eventsAs maps event numbers of other to event numbers of t, for the events that contain the turn's text. The turn
+// on in t is the turn again in other. The result same is false if the two turns have different numbers of these
+// events.
 func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
 	ours, theirs := t.textEvents(on), other.textEvents(again)
 	if len(ours) != len(theirs) {
@@ -214,7 +214,7 @@ func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[
 	return events, true
 }
 
-// textEvents returns the numbers of the events that brought text to a turn.
+// textEvents returns the numbers of the events that added text to a turn.
 func (t *Timeline) textEvents(on *Turn) (events []int32) {
 	for _, b := range on.blocks {
 		list := &t.blocks[b].events

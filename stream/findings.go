@@ -336,7 +336,7 @@ func (c *Call) checkBroken(event int) {
 	}
 }
 
-// checkSeal reports a call whose arguments are final but unfinished. The message begins with said.
+// checkSeal reports a call whose arguments are final but unfinished. The message begins with the parameter said.
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,

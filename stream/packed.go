@@ -178,8 +178,8 @@ func (b *eventBlock) evictIfUnused() {
 	}
 }
 
-// textOf returns the text of event n, if its call or turn keeps the text. If the session again is being folded
-// again, the text is usually the next delta of its copy of the call.
+// textOf returns the text of event n, if its call or turn keeps the text. The parameter again is a session that is
+// being folded again, or nil. Its copy of the call usually has the text as its next delta.
 func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
 	switch {
 	case on == nil:
@@ -197,7 +197,7 @@ func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []
 	return nil, false
 }
 
-// textOf returns the text that event n brought. The result found is false if the event brought none.
+// textOf returns the text that event n added. The result found is false if the event added none.
 func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	i := deltaOf(&s.deltas, n, s.deltas.Len()-1)
 	if i < 0 {
@@ -210,8 +210,8 @@ func (s *eventText) textOf(n int32) (text []byte, found bool) {
 	return s.text.s[start:s.deltas.At(i).End], true
 }
 
-// textOf returns the arguments that event n brought, even if they have been replaced since. The result found is
-// false if the event brought none. The parameter guess is the likely number of the delta.
+// textOf returns the arguments that event n added, even if they have been replaced since. The result found is false
+// if the event added none. The parameter guess is the likely number of the delta.
 func (c *Call) textOf(n int32, guess int) (text []byte, found bool) {
 	i := deltaOf(&c.deltas, n, guess)
 	if i < 0 {

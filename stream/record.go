@@ -16,7 +16,7 @@ type Record struct {
 	Head     *Head         // facts from outside the bytes; in the first record of each side of an exchange
 	End      bool          // no more bytes of this exchange come
 	Why      string        // with End: the reason as text, if the exchange did not end normally
-	By       string        // a Party's word, or "": with End the party that ended the exchange, with a Head the party that answered
+	By       string        // the name of a Party, or "": with End, the party that ended the exchange; with a Head, the party that answered
 	Before   []byte        // the bytes before Data in the line that contained it
 	After    []byte        // the bytes after Data in that line
 	Lost     int64         // number of missed bytes of this side before Data: toolscope's own gap
@@ -143,9 +143,9 @@ type Count struct {
 // Tokens returns n as a reported count.
 func Tokens(n int64) Count { return Count{n, true} }
 
-// Usage is the token counts of a turn, in one form for all protocols. Input is every input token billed,
-// including cached ones. Output is every output token billed, including reasoning. The other token counts are
-// parts of Input and Output, except SeenInput and SeenOutput.
+// Usage contains the token counts of a turn, in one form for all protocols. Input is every input token billed,
+// including cached ones. Output is every output token billed, including reasoning. The other token counts are parts
+// of Input and Output, except SeenInput and SeenOutput.
 type Usage struct {
 	Input, CacheRead, CacheWrite Count
 	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at a different price

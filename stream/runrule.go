@@ -39,7 +39,7 @@ const (
 	NotYet        RunOutcome = iota // the rule has not run the call, but more may come
 	Unchanged                       // the rule has run the call, and nothing has changed since, but more may come
 	Never                           // the rule never runs the call
-	RunSafely                       // after the last change, a call that is Complete or NoArguments
+	RunSafely                       // the call runs after the last change, and is Complete or NoArguments
 	RunEarly                        // too early, but the arguments did not change later
 	RunWrong                        // with arguments other than the final ones
 	RunTwice                        // once for each object in the arguments

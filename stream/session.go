@@ -9,7 +9,7 @@ import (
 // zero value is the fold of no events.
 type Session struct {
 	Turns    []*Turn
-	Findings []Finding      // about frames that belong to no turn
+	Findings []Finding      // findings about frames that belong to no turn
 	Counts   [NumStatus]int // number of calls in each status
 	Stopped  int            // number of aborted calls that the client stopped
 

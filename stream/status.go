@@ -10,7 +10,7 @@ const (
 	PhaseEnded                  // the response ended, or the source has no more of it, but the arguments never became final
 	PhaseTruncated              // a limit cut the response
 	PhaseAborted                // an error ended the response, or its bytes ended without a terminator
-	PhaseRejected               // the provider calls the call malformed or refuses it
+	PhaseRejected               // the provider says that the call is malformed, or refuses it
 	PhaseUnseen                 // bytes of the response were missed before the arguments were final
 )
 

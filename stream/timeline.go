@@ -116,8 +116,8 @@ func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 }
 
-// EventPrefix returns event n with at most the first most bytes of its text, because one event may bring
-// megabytes. If most is 0, it also omits the wire form.
+// EventPrefix returns event n with at most the first most bytes of its text, because one event may contain megabytes.
+// If most is 0, it also omits the wire form.
 func (t *Timeline) EventPrefix(n, most int) Event {
 	e, text, _, _ := t.eventWithKeptText(n, nil)
 	if most > 0 {

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/list"
 )
 
-// A Turn is one model response. Its fields belong to the fold: read them, don't set them.
+// A Turn is one model response. Only the fold may set its fields.
 type Turn struct {
 	Number   int32 // number within the timeline, from 0
 	OpenedBy int32 // number of its first event
@@ -25,8 +25,8 @@ type Turn struct {
 	Failure  string   // message of the error that ended the response, or the reason why no provider responded
 	Refusal  *Refusal // set if the provider refused the request
 
-	FromHistory bool // the response is known only from what a client sends back
-	Shown       bool // an agent shows its work: the calls are also in the responses of its model
+	FromHistory bool // the response is known only from a later request that sends it back
+	Shown       bool // the turn is an agent's report of its work: the responses of its model contain the same calls
 	Findings    []Finding
 	Missed      int64 // number of its bytes that were missed: toolscope's own gap
 
