@@ -276,7 +276,7 @@ func (ms *modeStack) typedTail() (tail display.Text) {
 	return tail.Between("", " ")
 }
 
-const typedGap = 3 // position of each hint: the number of cells before it
+const typedGap = 3 // number of blank cells before each hint
 
 // activeInput returns a mode's input if the user is typing in it, or nil.
 func activeInput(mode modes.Mode) *screen.Input {

@@ -55,7 +55,7 @@ func (d *paneLayout) hasLoudFinding(t *stream.Turn) bool {
 const (
 	minRoomForTab = 8  // minimum height of the column for an open tab
 	lowTab        = 2  // minimum height of the tabs
-	roomyColumn   = 14 // minimum height of the column for the height roomyTab
+	roomyColumn   = 14 // minimum height of the column for tabs of height roomyTab
 	roomyTab      = 5
 	tallColumn    = 20 // from this height, the document gets at most half of the column if the tabs need the rest
 	maxBlankRows  = 6  // if a tab leaves at least this many blank rows, the next tab opens under it

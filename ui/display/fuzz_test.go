@@ -100,7 +100,7 @@ func walk(t *testing.T, d Drawer, b []byte) (shown string, cells int) {
 	return out.String(), cells
 }
 
-// unsafeRune finds characters that must not be drawn, by code point instead of category.
+// unsafeRune finds characters that must not be drawn, by code point and not by category.
 func unsafeRune(s string, ascii bool) (rune, bool) {
 	before, marks := rune(0), 0
 	for i, r := range s {

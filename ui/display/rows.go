@@ -38,7 +38,7 @@ func (r *Rows[Ink]) Add(ink Ink, t Text) {
 		return
 	}
 	b := []byte(t.s)
-	start, cells := 0, 0 // cells of the part that is not in the word yet
+	start, cells := 0, 0 // cells of the part that has not been added to the word yet
 	push := func(end int) {
 		if end > start {
 			r.word = append(r.word, inkedText[Ink]{ink, Text{t.s[start:end], cells}})

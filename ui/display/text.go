@@ -23,8 +23,7 @@ const (
 	longText   = 4 << 10 // bytes
 )
 
-// literal is a string constant in the source. Other packages can't name the type, so they can only pass
-// constants.
+// literal is a string constant in the source. Other packages can't name this type, so they can only pass constants.
 type literal string
 
 // Lit returns a constant as a Text.
@@ -90,7 +89,7 @@ func Join(parts ...Text) Text {
 			seams = true
 		}
 	}
-	if n == len(last.s) { // only one text is not empty
+	if n == len(last.s) { // only one of the texts is not empty
 		return last
 	}
 	var b strings.Builder

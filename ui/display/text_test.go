@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// hidden is a Stringer whose text a provider may choose.
+// hidden is a Stringer that returns text chosen by a provider.
 type hidden string
 
 func (h hidden) String() string { return string(h) }

@@ -190,7 +190,7 @@ func scanCluster(b []byte, r rune) scannedUnit {
 const (
 	maxMarks  = 8   // combining marks on one base
 	maxPoints = 32  // code points
-	maxWindow = 160 // bytes that are searched for the end of a cluster; more than maxPoints code points need
+	maxWindow = 160 // bytes that are searched for the end of a cluster; more than maxPoints code points can take
 )
 
 const (

@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// longest is the number of bytes of an input that are used. The checks after every piece take time.
+// longest is the number of bytes of an input that are used, because the checks after every piece take time.
 const longest = 500
 
 // FuzzJSON checks the invariants of the package for any text, divided anywhere.
@@ -26,7 +26,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzText checks the same for a text with a mark before every piece.
+// FuzzText checks the invariants for a text with a mark before every piece.
 func FuzzText(f *testing.F) {
 	for i, text := range texts {
 		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)
@@ -46,7 +46,7 @@ func FuzzText(f *testing.F) {
 	})
 }
 
-// FuzzProse checks the same for a text that is broken between words.
+// FuzzProse checks the invariants for a text that is broken between words.
 func FuzzProse(f *testing.F) {
 	for i, text := range texts {
 		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)

@@ -203,7 +203,7 @@ func TestJSONSettles(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		text string
-		held int // bytes at its end
+		held int // bytes at the end of the text
 		next string
 	}{
 		{"a plain character", `{"a":"x`, 0, `y`},

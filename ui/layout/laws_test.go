@@ -40,7 +40,7 @@ type bed struct {
 	width int
 	text  []byte
 	lex   json.Lexer
-	json  *JSON // one of these is set
+	json  *JSON // exactly one of these is set
 	plain *Text
 }
 
@@ -273,8 +273,8 @@ func TestJSONInPieces(t *testing.T) {
 	})
 }
 
-// TestTextInPieces checks that the rows don't depend on how much is laid out at a time. Marks are a part of a
-// text, so both layouts have the same marks.
+// TestTextInPieces checks that the rows don't depend on how much is laid out at a time. Both layouts have the same
+// marks, because marks affect the rows.
 func TestTextInPieces(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	everyWay(t, func(t *testing.T, text string, width int, draw display.Drawer) {

@@ -21,7 +21,7 @@ type Breakpoint interface {
 type Hold struct {
 	Exchange       int
 	Why            string
-	For, Left      time.Duration // how long it has been held, and the time until it resumes
+	For, Left      time.Duration // how long the response has been held, and the time until it resumes
 	Given, Waiting int64         // bytes that the client has received, and bytes that are held
 	Next           []byte        // the next frame for the client; nil until one has arrived
 	Ended          bool          // the provider sent the complete response

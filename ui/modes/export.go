@@ -136,8 +136,8 @@ func (t *exportMenu) moveColumn(by int) {
 	}
 }
 
-// chooseItem exports an item. If the item is to be piped, it asks for a command first. If the item is to be
-// saved and no name is set, it asks for a name.
+// chooseItem exports an item. If the item is to be piped, it first asks for a command. If the item is to be saved and
+// no name is set, it first asks for a name.
 func (t *exportMenu) chooseItem(i int) {
 	switch t.MoveTo(i); {
 	case t.verb == Pipe:
@@ -186,7 +186,8 @@ func (t *exportMenu) Extend(_ *providers.View, w, h int) {
 	t.Fit(len(t.items), 1, t.WantedRows(h))
 }
 
-// WantedRows returns one row for each item or, in two columns, for each pair of items, and one for the title.
+// WantedRows returns the number of rows: one for the title, and one for each item or, in two columns, for each pair
+// of items.
 func (t *exportMenu) WantedRows(h int) int {
 	if t.wide {
 		return min(1+max(t.parts, len(t.items)-t.parts), h)
@@ -312,7 +313,7 @@ type Exporter struct {
 	Pipe func(command string, data []byte) (output []byte, err error) // runs a shell command
 	Show func(panes.Literal)                                          // shows the command's output
 
-	Name   string // name of the file to write; "" to ask for it
+	Name   string // name of the file to write; "" to ask for a name
 	Prefix string // prefix of the default file names
 	Saved  func() // called after a file was written; may be nil
 

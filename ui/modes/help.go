@@ -324,8 +324,8 @@ func (h *Help) layOut(k helpKey) {
 	}
 }
 
-// wrapCells returns the cells of a group. A description that is wider than the column is the brief one, and is
-// wrapped if that is also too wide.
+// wrapCells returns the cells of a group. If a description is wider than the column, it uses the brief description,
+// and wraps that if it is also too wide.
 func (h *Help) wrapCells(g []helpCell) (all []helpCell) {
 	left := keyColumn + minKeyWidth
 	for _, cell := range g {
@@ -381,7 +381,7 @@ func (h *Help) groupCells(groups [][]helpCell, place int, query string) [][]help
 	return groups
 }
 
-// signRows returns the rows of the legend that match the query.
+// signRows returns the rows of the legend that match the search query.
 func (h *Help) signRows(k helpKey) (rows []signRow) {
 	for _, part := range legendParts(h.pen.Glyph) {
 		if k.query != "" {

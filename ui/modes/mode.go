@@ -19,8 +19,7 @@ import (
 type Host interface {
 	// View returns the current view.
 	View() *providers.View
-	// Chosen returns the selected turn or call. Choose selects another one, and stops following new
-	// traffic.
+	// Chosen returns the selected turn or call. Choose selects another turn or call, and stops following new traffic.
 	Chosen() stream.Ref
 	Choose(stream.Ref)
 	// Open opens a mode above the caller. The caller is shown again when that mode closes.
@@ -58,8 +57,8 @@ type Clickable interface {
 	Click(x, y int) (again bool)
 }
 
-// Entry opens a mode. It has the key that opens the mode from the panes, and a function that returns the
-// mode, or the reason why it can't open.
+// Entry opens a mode. It has the key that opens the mode from the panes, and a function that returns the mode, or the
+// reason why the mode can't open.
 type Entry struct {
 	screen.Binding
 	New func(Host) (Mode, display.Text)

@@ -19,7 +19,7 @@ type Palette struct {
 	line   *screen.Input
 	all    []paletteRow
 	shown  []paletteRow
-	query  string // the query that shown matches
+	query  string // the query that the shown rows match
 	past   int    // position in the history, counted from the latest line; 0 for the typed line
 	draw   display.Drawer
 	stale  bool
@@ -228,7 +228,7 @@ func (p *Palette) WantedRows(h int) int {
 	return min(1+len(p.all)+p.footRows(h), 1+maxOffers, max(h/2, 5))
 }
 
-// footRows returns the number of rows below the list. They name other verbs and the rules for matching.
+// footRows returns the number of rows below the list. These rows name other verbs and the rules for matching.
 func (p *Palette) footRows(h int) int {
 	switch rows := max(h/2, 5); {
 	case rows < 7:

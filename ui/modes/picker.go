@@ -233,7 +233,7 @@ func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	p.TextOn(screen.Muted, screen.Bare, p.Format(" contrast %.1f", s.theme.Contrast()))
 }
 
-// protocolPicker selects the protocol that the response of the selected turn is read as. The first row
+// protocolPicker selects the protocol as which the response of the selected turn is read. In the first row, toolscope
 // detects the protocol from the bytes.
 type protocolPicker struct {
 	screen.Window

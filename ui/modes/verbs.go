@@ -21,7 +21,7 @@ type Command struct {
 	Choices func(typed string) []Choice // the possible arguments; nil if any argument is possible
 	Spread  bool                        // the palette also finds each choice by the choice's own name
 	Show    func(arg string)            // shows the effect of an argument before it is chosen; nil if there is none
-	Undo    func()                      // undoes the effect that Show showed
+	Undo    func()                      // undoes the effect of Show
 }
 
 // Choice is a possible argument of a command.
@@ -93,7 +93,7 @@ func wordsOf(texts ...string) []string {
 	return strings.Fields(strings.ToLower(strings.Join(texts, " ")))
 }
 
-// Ranks of a match, the best first. Letters are never matched across words.
+// Ranks of a match, the best first. Letters are never matched across word boundaries.
 const (
 	rankExact    = 1 + iota // the verb, or one of its aliases
 	rankBegins              // the verb begins with the text

@@ -162,8 +162,8 @@ func (a *axis) positionOf(event int) int64 {
 	return max(a.first, int64(timeBefore(a.v, event)))
 }
 
-// timeBefore returns the time of an event. If the event has no time, it returns the time of the last earlier
-// event that has one.
+// timeBefore returns the time of an event. If the event has no time, it returns the time of the last earlier event
+// with a time.
 func timeBefore(v *providers.View, event int) time.Duration {
 	for n := event; n >= 0 && n > event-maxUntimedEvents; n-- {
 		if at := v.EventPrefix(n, 0).At; at >= 0 {
@@ -173,7 +173,8 @@ func timeBefore(v *providers.View, event int) time.Duration {
 	return stream.NoTime
 }
 
-// maxUntimedEvents limits how many events without a time are skipped in the search for an event with a time.
+// maxUntimedEvents is the maximum number of events without a time that are skipped in the search for an event with a
+// time.
 const maxUntimedEvents = 1 << 10
 
 // cellOf returns the cell for a position.
@@ -219,8 +220,7 @@ func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs)
 	return facts
 }
 
-// withCost appends the number of turns and their cost to a name. If there is only one turn, it returns the
-// name alone.
+// withCost appends the number of turns and their cost to a name. If there is only one turn, it returns only the name.
 func withCost(who string, s turnCosts, g *screen.Glyphs) string {
 	if who == "" || s.turns < 2 {
 		return who

@@ -18,7 +18,7 @@ var argumentTexts = []string{
 	`{"path": "a.go", "n": 1x, "more": [1, 2]}`, `{"cut":"in the mid`, `{"cut":`, `[1,2]`, `"{\"in\":\"a string\"}"`, "12", `{"a":1}{"b":2}`, "no JSON at all", "{\"bad\":\"\xff\"}", "日本\"語", `{"日本":"\ud83d"}`,
 }
 
-// without returns text without some spans, which must be in order.
+// without returns text without the given spans, which must be in order.
 func without(t *testing.T, text []byte, spans []Span) string {
 	t.Helper()
 	var rest []byte
@@ -33,8 +33,8 @@ func without(t *testing.T, text []byte, spans []Span) string {
 	return string(append(rest, text[at:]...))
 }
 
-// TestMarks checks the marks for all policies and targets. Without the marked spans, both sides must be
-// equal. The spans marked in the body must be the spans marked in the arguments.
+// TestMarks checks the marks for all policies and targets. Without the marked spans, the written and the sent
+// arguments must be equal. The spans marked in the body must be the spans marked in the arguments.
 func TestMarks(t *testing.T) {
 	for _, args := range argumentTexts {
 		for _, to := range providers.Targets() {

@@ -68,8 +68,7 @@ type Pane interface {
 // AllFound is the position after a complete search.
 const AllFound = -1
 
-// Spot is the value or sentence at the cursor of a pane. The functions are nil if there is no value or
-// sentence.
+// Spot is the value or sentence at the cursor of a pane. Its functions are nil if there is no value or sentence.
 type Spot struct {
 	Span     Span // the argument bytes
 	Value    func() (path string, value, raw []byte)
@@ -77,7 +76,7 @@ type Spot struct {
 	What     display.Text  // the name of the sentence
 }
 
-// PaneRows is the base of panes: rows with a cursor. A pane replaces the methods that don't suit it.
+// PaneRows is the base of panes: rows with a cursor. A pane overrides the methods that don't suit it.
 type PaneRows struct {
 	screen.Window
 	host Host
@@ -113,7 +112,7 @@ func (r *PaneRows) GoTo(row int) { r.MoveTo(row) }
 // Cursor returns the row of the cursor.
 func (r *PaneRows) Cursor() int { return r.At }
 
-// Follow has no effect. A pane in which the cursor follows new data replaces it.
+// Follow has no effect. A pane whose cursor follows new data overrides it.
 func (*PaneRows) Follow(bool) {}
 
 // Back does nothing, because no part of the pane can be open.

@@ -19,8 +19,8 @@ type refusalKey struct {
 	session          int  // number of turns in the session; a later turn may repeat the request
 }
 
-// shortPage is the minimum height of a page that shows a refusal in full. On a page with less height, the
-// refusal has fewer rows.
+// shortPage is the minimum height of a page that shows a refusal in full. On a lower page, the refusal has fewer
+// rows.
 const shortPage = 14
 
 // ShowsRefusal reports whether the page is about a refused request.
@@ -29,8 +29,8 @@ func (s *Summary) ShowsRefusal() bool { return len(s.refusal) > 0 }
 // maxSaidRows is the maximum number of rows for the provider's words.
 const maxSaidRows = 3
 
-// updateRefusal builds the sections about the refusal of a turn: the provider's words, the place that they name,
-// and the origin of the block at that place. A section without facts is left out.
+// updateRefusal builds the sections about the refusal of a turn: the provider's words, the place that these words
+// name, and the origin of the block at that place. A section without facts is left out.
 func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p *screen.Pen) {
 	key := refusalKey{t.Number, t.Events, len(t.Findings), s.width, short, len(v.Session().Turns)}
 	if t.Refusal == nil {

@@ -15,14 +15,14 @@ import (
 // folded except for the last message and the tool of the selected call.
 type Request struct {
 	PaneRows
-	key    requestKey // the inputs that doc was made from
+	key    requestKey // the inputs from which doc was made
 	making requestKey // the inputs of the layout that runs in the background
-	look   unfoldKey  // the inputs that the folds were set for
+	look   unfoldKey  // the inputs for which the folds were set
 	doc    *foldableDocument
 	head   display.Text
 	parts  breakdownTable
 	notes  []display.Text // hints about the settings, below the head
-	noted  noteKey        // the inputs that notes were made from
+	noted  noteKey        // the inputs from which notes were made
 	why    []display.Text // the text to show if there is no body
 	size   int            // size of the body; -1 if there is none
 	hits   map[int32]bool
@@ -227,7 +227,7 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 	}
 	r.why = []display.Text{screen.Bytes(len(body)).Between("laying out ", "")}
 	if r.making != (requestKey{}) {
-		return // Extend checks again when that layout is done
+		return // Extend checks again when the running layout is done
 	}
 	r.making = key
 	r.host.Do(func() func() {
@@ -240,8 +240,8 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 	})
 }
 
-// breakdownInput returns the protocol and the changes of a request that the client sent in this form. The target is
-// nil for other requests.
+// breakdownInput returns the protocol and the changes of a request if the client sent it in this form. For other
+// requests, the target is nil.
 func breakdownInput(c Selection, x *providers.Exchange) (to *protocol.Target, change stream.RequestChange) {
 	if x.Head.Incremental || x.Head.Reconstructed || x.Protocol == nil {
 		return nil, change

@@ -43,10 +43,10 @@ type resultKey struct {
 	events   int  // number of events, if a turn is selected
 }
 
-// maxResultBytes limits how many bytes of a result are laid out.
+// maxResultBytes is the maximum number of bytes of a result that are laid out.
 const maxResultBytes = 256 << 10
 
-// maxCallsListed limits how many calls of a turn are listed.
+// maxCallsListed is the maximum number of calls of a turn that are listed.
 const maxCallsListed = 200
 
 // NewResult returns the pane.
@@ -244,8 +244,8 @@ func comparedLine(side screen.Side, text display.Text) toolLine {
 // maxLineText is the maximum number of bytes of captured text in a line.
 const maxLineText = 400
 
-// toolRunLines describes the tool runs of a call: arguments, times, results, and the part of the results that
-// was sent to the model.
+// toolRunLines describes the tool runs of a call: arguments, times, results, and the parts of the results that were
+// sent to the model.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.ToolRuns(c) {
 		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got it as %s (matched %s)", g.Server, g.Tool, g.How))))
@@ -284,7 +284,7 @@ func pickIf[T any](is bool, a, b T) T {
 	return b
 }
 
-// textStart returns the beginning of a text, as much as a line shows.
+// textStart returns the beginning of a text, as much as fits into a line.
 func textStart(text string) string {
 	if len(text) <= maxLineText {
 		return text
@@ -307,7 +307,7 @@ func noAnswerText(state string) string {
 	return state
 }
 
-// toolAnswerLines describes the result of a tool, and the part of it that was sent to the model.
+// toolAnswerLines describes the result of a tool, and the part of that result that was sent to the model.
 func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	if g.Took < 0 {
 		lines = append(lines, plainLine(screen.Nothing, p.Clean(noAnswerText(g.State))))

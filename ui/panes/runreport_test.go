@@ -15,7 +15,7 @@ func growingCall(args string) *stream.Call {
 	return s.Turns[0].Calls[0]
 }
 
-// TestTailPath checks the path at which a call grows, which is computed from its last tokens.
+// TestTailPath checks the path at which a call grows. The path is computed from the call's last tokens.
 func TestTailPath(t *testing.T) {
 	for args, want := range map[string]string{
 		"": "", "{": "", `{"a":`: ".a", `{"a":1`: ".a", `{"a":1,`: "", `{"a":1,"b":[`: ".b[0]", `{"a":[1,{"x":2},{"y":[[`: ".a[2].y[0][0]",

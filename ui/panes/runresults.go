@@ -19,7 +19,7 @@ type ruleResult struct {
 	alarm screen.Role
 	delta int          // the delta at which the rule runs the call, or -1
 	at    display.Text // when the rule runs the call
-	with  display.Text // the arguments with which the rule runs the call, or why it doesn't
+	with  display.Text // the arguments with which the rule runs the call, or why it doesn't run the call
 }
 
 // whyNoRules returns the reason why no rules are shown; empty if they are shown.
@@ -51,7 +51,7 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	case c.Call.StoppedByClient():
 		r.role = screen.Muted
 	case run.Outcome == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
-		// calls that arrive in several deltas usually have this outcome, so it is not a fault of a healthy call
+		// calls that arrive in several deltas usually have this outcome, so a healthy call is not blamed for it
 		if r.role = screen.Plain; present.VerdictOfCall(c.Call).Harm < present.HarmUnseen {
 			r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Caution
 		}
@@ -107,8 +107,8 @@ var kindGroups = [][]stream.RunRule{
 	{stream.FinishReason, stream.AtEnd, stream.AtSeal, stream.NextSlot},
 }
 
-// shownKinds returns the rules that are shown, the worst first. Unless all rules are shown, it returns one
-// rule from each group: the open rule, or else the worst.
+// shownKinds returns the rules that are shown, the worst first. Unless all rules are shown, it returns one rule from
+// each group: the open rule if the group has it, or else the worst.
 func (x *RunRules) shownKinds() (kinds []stream.RunRule) {
 	worse := func(a, b stream.RunRule) int { return alarmRank(x.rules[a].alarm) - alarmRank(x.rules[b].alarm) }
 	for _, group := range kindGroups {
@@ -167,7 +167,7 @@ func lastDelta(c *stream.Call, r stream.RuleRun) int {
 	return min(c.DeltaAt(r.Bytes-1), c.Deltas()-1)
 }
 
-// ranWith returns the arguments that a call was run with, or what is wrong with them.
+// ranWith returns the arguments with which a call was run, or what is wrong with them.
 func ranWith(c *stream.Call, r stream.RuleRun, e stream.RunRule, p *screen.Pen) display.Text {
 	switch {
 	case r.Outcome == stream.Refuses:
@@ -215,8 +215,8 @@ func drawRuleHeads(p *screen.Pen) {
 	}
 }
 
-// drawRule draws the row for a kind of client: the severity, the kind, the arguments that this client runs a
-// call with, and the moment when it runs the call.
+// drawRule draws the row for a kind of client: the severity, the kind, the arguments with which this client runs a
+// call, and the moment when it does so.
 func drawRule(p *screen.Pen, of string, r *ruleResult, g screen.Surface) {
 	p.TextOn(r.alarm, g, r.sign.Between("", " "))
 	kind, with, at := ruleColumns(p.Left)

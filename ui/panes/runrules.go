@@ -80,7 +80,7 @@ func (x *RunRules) Keys() []screen.Binding {
 	return x.keys([]screen.Binding{enter, more, screen.Key("-", "", "show the worst kinds of clients", show(false))}, x.CursorKeys("", x.MoveTo), x.End, "copy", "zoom", "search", "next")
 }
 
-// selectedRule returns the rule at the cursor, or the rule that the line at the cursor belongs to.
+// selectedRule returns the rule at the cursor, or the rule to which the line at the cursor belongs.
 func (x *RunRules) selectedRule() stream.RunRule {
 	if x.At < len(x.lines) {
 		return x.lines[x.At].of
@@ -245,11 +245,11 @@ func (x *RunRules) Draw(p *screen.Pen, y int, focused bool) {
 	p.Fill(g)
 }
 
-// maxArgsShown limits how many argument bytes are shown for an open rule.
+// maxArgsShown is the maximum number of argument bytes that are shown for an open rule.
 const maxArgsShown = 2 << 10
 
-// appendDetail adds the lines below an open rule: the clients that use it, the exact arguments, the place
-// where these differ from the final arguments, and a sentence for a report.
+// appendDetail adds the lines below an open rule: the clients that use the rule, the exact arguments, the place where
+// these differ from the final arguments, and a sentence for a report.
 func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int) {
 	say := func(role screen.Role, text string) {
 		for _, line := range display.Wrap(s.Pen.Clean(text), max(w-findingLeft-3, 8)) {
@@ -334,8 +334,8 @@ var verdictEnds = [...]string{
 	stream.RunIncomplete: "; the call was cut short.", stream.RunBroken: ".", stream.Refuses: ".",
 }
 
-// differenceText describes where the arguments that a call was run with differ from the final ones. It
-// returns "" if they don't differ, if the call was not run, or if the arguments were replaced later.
+// differenceText describes where the arguments with which a call was run differ from the final ones. It returns "" if
+// they don't differ, if the call was not run, or if the arguments were replaced later.
 func differenceText(c *stream.Call, e stream.RunRule, r stream.RuleRun) string {
 	switch {
 	case r.Event == 0, r.Replaced:
@@ -402,7 +402,7 @@ func pathAt(c *stream.Call, off int) string {
 	return "$"
 }
 
-// maxTailTokens limits how many of the last tokens TailPath reads, because arguments may be long.
+// maxTailTokens is the maximum number of tokens at the end that TailPath reads, because arguments may be long.
 const maxTailTokens = 400
 
 // TailPath returns the path at which a call is growing, for example .edits[1].new, from the last tokens of

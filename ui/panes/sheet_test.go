@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestSheet checks that all bytes except white space are drawn once, whatever is marked.
+// TestSheet checks that all bytes except white space are drawn exactly once, whichever bytes are marked.
 func TestSheet(t *testing.T) {
 	texts := append([]string{`{"a":[1,{"b":"c\nd\u00e9"}],"e":{}}` + "\n", strings.Repeat(`{"long":"`+strings.Repeat("text ", 50)+`"}`, 3)}, argumentTexts...)
 	for _, text := range texts {
@@ -45,7 +45,7 @@ func TestSheet(t *testing.T) {
 	}
 }
 
-// TestLookRow checks that the row with the byte to show first is found, including below captions.
+// TestLookRow checks that the row of the byte to show first is found, even if captions precede it.
 func TestLookRow(t *testing.T) {
 	var s TextSheet
 	if s.LookRow() != 0 {

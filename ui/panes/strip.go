@@ -22,7 +22,7 @@ type TimeStrip struct {
 	At    StripSubject
 	plan  stripPlan
 	axis  axis
-	from  int64 // the position of time 0: the start of the request, or of the response if the start of the request was not seen
+	from  int64 // the position of time 0: the start of the request or, if that was not seen, of the response
 	key   stripKey
 	lanes [numStripRows][]laneCell // lanes of the parties, and the row of findings
 	calls []callLane
@@ -34,7 +34,7 @@ type StripSubject struct {
 	Live, Then *providers.View // the current view, and the view at the moment
 	Turn       int32
 	Chosen     stream.Ref
-	Ahead      display.Text // how much traffic came later, in words
+	Ahead      display.Text // how much traffic arrived later, in words
 	Word       display.Text // describes whether the moment moves
 	Moves      bool
 	Still      bool // there is no moment: the strip shows the whole turn
@@ -49,7 +49,7 @@ type stripKey struct {
 	kept   stream.Retention
 	cells  int
 	rows   int
-	chosen int32 // number of the selected call, if not all calls have a lane
+	chosen int32 // number of the selected call, unless all calls have a lane
 }
 
 // stripRow is the kind of a row in the strip.
@@ -69,7 +69,7 @@ const (
 	numStripRows
 )
 
-// stripPlan is the list of a strip's rows, and the inputs that it was made from.
+// stripPlan is the list of a strip's rows, and the inputs from which it was made.
 type stripPlan struct {
 	rows   []stripRow
 	calls  int // number of rows for calls
@@ -96,7 +96,7 @@ type laneCell struct {
 // laneNote is the text to the right of a lane, in a long and a short form.
 type laneNote struct{ long, short display.Text }
 
-// Heights of the screen, in rows, from which a strip has more rows.
+// Minimum heights of the screen, in rows, at which a strip has more rows.
 const (
 	minStripRows = 9  // lanes
 	axisFrom     = 16 // the axis and the sentence
@@ -270,7 +270,7 @@ func (s *TimeStrip) liveTurn() *stream.Turn {
 	return t
 }
 
-// maxComparedCalls limits how many calls are compared to find the worst ones.
+// maxComparedCalls is the maximum number of calls that are compared to find the worst ones.
 const maxComparedCalls = 512
 
 // shownCalls returns the calls with a lane: all calls or, if there is too little room, the selected call and
@@ -310,8 +310,8 @@ func (s *TimeStrip) deltasIn(c *stream.Call, cell int) (from, to int) {
 	return from, from + sort.Search(c.Deltas()-from, func(i int) bool { return at(from+i) >= end })
 }
 
-// maxSharedCells is the maximum number of empty cells before a delta that share its bytes. If more are empty,
-// they stay empty.
+// maxSharedCells is the maximum number of empty cells before a delta that share the delta's bytes. If there are more
+// empty cells, they stay empty.
 const maxSharedCells = 2
 
 // bytesOf returns how many bytes of a call arrived in each cell.
@@ -384,8 +384,8 @@ func (s *TimeStrip) callCells(t *stream.Turn, lane *callLane, most int, p *scree
 	return cells
 }
 
-// markSilences draws the cells without bytes between the first byte and the end. A silence that is much longer
-// than usual is drawn in the role of its harm. In a long silence, its length is written.
+// markSilences draws the cells without bytes between the first byte and the end. A silence that is much longer than
+// usual is drawn in the role of its harm. The length of a long silence is written into its cells.
 func (s *TimeStrip) markSilences(cells []laneCell, first, end int, t *stream.Turn, c *stream.Call, p *screen.Pen) {
 	for k := first; k <= end && k < len(cells); k++ {
 		if !cells[k].sign.Empty() {
@@ -417,8 +417,8 @@ func (s *TimeStrip) markSilences(cells []laneCell, first, end int, t *stream.Tur
 	}
 }
 
-// silenceRole returns the role of a silence inside a call: bad if a finding reports it as a stall, or caution
-// if it is much longer than usual for the model and provider.
+// silenceRole returns the role of a silence inside a call: bad if a finding reports the silence as a stall, or
+// caution if it is much longer than usual for the model and provider.
 func (s *TimeStrip) silenceRole(t *stream.Turn, lasted time.Duration) screen.Role {
 	for i := range t.Findings {
 		if stall, ok := stallOf(&t.Findings[i]); ok && t.Findings[i].Severity > stream.Info && lasted >= stall {
@@ -431,8 +431,8 @@ func (s *TimeStrip) silenceRole(t *stream.Turn, lasted time.Duration) screen.Rol
 	return screen.Muted
 }
 
-// stallOf returns the length of the silence that a finding is about. The result ok is false if it is about
-// something else.
+// stallOf returns the length of the silence that a finding is about. The result ok is false if the finding is not
+// about a silence.
 func stallOf(f *stream.Finding) (lasted time.Duration, ok bool) {
 	if f.Detail == nil || f.Detail.Name != "stall" {
 		return 0, false
@@ -453,7 +453,7 @@ func IsStalled(t *stream.Turn) bool {
 	})
 }
 
-// addClient adds the lane of the client: the bytes of the request, at the time when they were sent.
+// addClient adds the lane of the client: the bytes of the request, at the times when they were sent.
 func (s *TimeStrip) addClient(t *stream.Turn, p *screen.Pen) {
 	x := s.At.Live.Exchange(t.Exchange)
 	if x == nil || s.At.Live.RequestStart(t) < 0 {
@@ -553,7 +553,7 @@ func (s *TimeStrip) providerSign(t *stream.Turn, cell, first, last int, p *scree
 	return display.Text{}, false
 }
 
-// addTools adds the lane of the tools: when they ran.
+// addTools adds the lane of the tools, which shows when they ran.
 func (s *TimeStrip) addTools(t *stream.Turn, p *screen.Pen) {
 	cells := make([]laneCell, s.axis.cells)
 	for _, lane := range s.calls {

@@ -67,7 +67,7 @@ func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
 		corners = [2]display.Text{p.Glyph.Corners[0], p.Glyph.Corners[1]}
 	}
 	about := display.Lit("before the first turn")
-	var facts []display.Text // if there is too little room, the last one is left out first
+	var facts []display.Text // if there is too little room, the last text is left out first
 	if t != nil {
 		about = p.Format("turn %d", t.Number+1)
 		then, _ := s.At.Then.Find(t.Ref())
@@ -332,9 +332,9 @@ func (s *TimeStrip) drawMoment(p *screen.Pen, t *stream.Turn) {
 	p.Text(screen.Plain, p.Truncate(p.Clean(strings.Join(sentence, " ")), p.Left-1))
 }
 
-// sentenceOf describes the moment in one or two sentences. The first is about the call that is growing, the
-// call that went wrong, or else the turn. The second names the party that the others are waiting for, or says
-// that the response is still open.
+// sentenceOf describes the moment in one or two sentences. The first is about the growing call, the call that went
+// wrong, or else the turn. The second names the party for which the others are waiting, or says that the response is
+// still open.
 func (s *TimeStrip) sentenceOf(t *stream.Turn) []string {
 	if t == nil {
 		return []string{"No part of the response has arrived.", "Waiting on the provider."}

@@ -101,7 +101,7 @@ func (s *Subject) titleRows() int {
 	return 1
 }
 
-// Keys returns the keys for the selection. For a call, these move in the arguments by row and by token, fold,
+// Keys returns the keys for the selection. For a call, the keys move in the arguments by row and by token, fold rows,
 // and open strings. For a turn, they scroll the summary.
 func (s *Subject) Keys() []screen.Binding {
 	switch {
@@ -183,7 +183,7 @@ func (s *Subject) Follow(on bool) {
 	s.Document.Follow(on)
 }
 
-// toEnd goes to the end and, if more data may arrive, follows it.
+// toEnd goes to the end of the content and, if more data may arrive, follows it.
 func (s *Subject) toEnd() {
 	s.End()
 	s.Summary.Scroll(s.Summary.Rows)

@@ -34,7 +34,7 @@ type Summary struct {
 
 // factLine is a row with a label and a text.
 type factLine struct {
-	rule  display.Text // the title of a section, for which text is a note; empty for a row
+	rule  display.Text // the title of a section, for which text is a note; empty for an ordinary row
 	sign  display.Text // on the left of the text
 	word  string
 	cells int // width of the label

@@ -15,7 +15,7 @@ import (
 type TextSheet struct {
 	blocks []block
 	Rows   int
-	Look   int // the block to show first; LookAt is the byte in it
+	Look   int // the block to show first; LookAt is the byte in that block
 	LookAt int
 }
 

@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TimeTab shows the timeline of the selected turn as a tab, while the screen is not paused at a moment.
+// TimeTab shows the timeline of the selected turn as a tab, while the screen is not paused.
 type TimeTab struct {
 	PaneRows
 	strip TimeStrip

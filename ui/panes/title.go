@@ -84,8 +84,8 @@ func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 // minTitleLine is the number of cells that the edges of a title and the gaps use.
 const minTitleLine = 10
 
-// verdictTitle returns the verdict for the right end of a title. If the verdict has no words, the parameter
-// healthy is the text.
+// verdictTitle returns the verdict for the right end of a title. If the verdict has no words, it returns the text
+// healthy.
 func verdictTitle(p *screen.Pen, v present.Verdict, healthy string) titlePart {
 	role, words := v.Role, v.Words
 	if words == "" {

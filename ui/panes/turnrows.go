@@ -19,7 +19,7 @@ type turnRows struct {
 	groups  []group    // by turn
 	bad     int        // number of bad rows
 	base    int        // number of turns that were dropped before the first turn in rows
-	dropped int        // number of turns that were dropped since then; they have no rows of their own
+	dropped int        // number of turns that were dropped after that; they have no rows of their own
 	rowSettings
 	under func(*stream.Turn) (i int, call int32)
 }
@@ -36,7 +36,7 @@ type group struct {
 	own      int         // number of the turn's own rows
 	all      int         // number of rows of the turn and of the turns below it
 	bad      int         // number of bad rows among its own
-	up       int         // the turn that it is below; -1 if there is none
+	up       int         // the turn above it; -1 if there is none
 	children []childTurn // sorted by call, then by start
 }
 
@@ -201,8 +201,8 @@ func (r *turnRows) resolveRow(at, n int) (under, rest int, own bool) {
 // isBackground reports whether a turn's request is a background request.
 func isBackground(t *stream.Turn) bool { return t.Request != nil && t.Request.Background }
 
-// TurnFilter decides which turns are shown: those that match the filter, or all. A turn is evaluated when new
-// events arrive, not when it is drawn.
+// TurnFilter decides which turns are shown: all turns or, if a filter is set, those that match it. A turn is
+// evaluated when new events arrive, not when it is drawn.
 type TurnFilter struct {
 	Changed   bool // turns that are not in Changes became shown or hidden
 	Undecided int  // number of turns with too little data left to evaluate
@@ -213,7 +213,7 @@ type TurnFilter struct {
 	matching map[int32]bool // the matching turns, by turn number
 	top      int32          // later turns don't match
 	looked   filter.SearchProgress
-	pinned   int32         // a turn that no longer matches, but stays shown while selected
+	pinned   int32         // a turn that no longer matches but stays visible while it is selected
 	judged   time.Duration // source time of the last full evaluation
 }
 
@@ -272,7 +272,7 @@ func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {
 	anew := s.other || s.matching == nil
 	if anew {
 		s.matching, s.top = map[int32]bool{}, -1
-		chosen = stream.NoRef // a new filter pins nothing
+		chosen = stream.NoRef // with a new filter, no turn stays visible for this reason
 	}
 	s.other, s.Changed, s.Undecided, s.judged = false, true, 0, s.from.Now
 	s.looked = filter.SearchProgress{}

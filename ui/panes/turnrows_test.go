@@ -58,7 +58,7 @@ func TestTurnRows(t *testing.T) {
 func TestTurnsUnderCalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	var turns []*stream.Turn
-	var ups []stream.Ref // by turn number; Turn is -1 if there is none
+	var ups []stream.Ref // by turn number; the field Turn is -1 if there is none
 	rows := turnRows{}
 	gone := 0
 	rows.under = func(t *stream.Turn) (int, int32) { return int(ups[t.Number].Turn) - gone, ups[t.Number].Call }
@@ -107,7 +107,7 @@ func TestTurnsUnderCalls(t *testing.T) {
 			turns = turns[1:]
 			rows.countTurns(turns, gone, false)
 		}
-		if step%60 == 59 { // another test checks long runs
+		if step%60 == 59 { // long runs have their own test
 			turns, ups, gone = nil, nil, 0
 			rows.countTurns(turns, gone, true)
 		}

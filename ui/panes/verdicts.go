@@ -22,7 +22,7 @@ type Verdicts struct {
 	harms   []present.Harm
 	rows    prefixSums // by turn: number of its harms; 0 for a turn that was dropped from the list
 	gone    int        // number of turns that were dropped from the list before the first turn in rows
-	dropped int        // number of turns that were dropped since then
+	dropped int        // number of turns that were dropped after that
 	room    []present.Harm
 }
 
@@ -202,8 +202,8 @@ func BadText(n *present.VerdictCounts) screen.StyledText {
 	return screen.StyledText{Role: screen.Muted, Text: display.Lit("nothing bad")}
 }
 
-// HarmCounts returns the number of calls and turns for each harm, first for bad ones, then for those that might
-// go wrong.
+// HarmCounts returns the number of calls and turns for each harm: first the bad harms, then those that need
+// attention.
 func HarmCounts(p *screen.Pen, n *present.VerdictCounts) (bad, caution []screen.StyledText) {
 	for i, to := range []*[]screen.StyledText{&bad, &caution} {
 		for _, h := range countedHarms[i] {

@@ -218,7 +218,7 @@ const frameRows = 8
 // Spot returns the argument bytes in the selected row's event.
 func (w *Wire) Spot() Spot { return Spot{Span: w.broughtBy(w.At)} }
 
-// broughtBy returns the argument bytes in a row's event.
+// broughtBy returns the argument bytes that a row's event contains.
 func (w *Wire) broughtBy(row int) Span {
 	if row >= len(w.deltas) || w.deltas[row] < 0 {
 		return Span{}

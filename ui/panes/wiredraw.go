@@ -86,7 +86,7 @@ func wrongFrom(c *stream.Call) int {
 	return len(c.Args())
 }
 
-// drawPings draws a row of heartbeats: their number, and how often they arrived.
+// drawPings draws a row of heartbeats: their number and their frequency.
 func (w *Wire) drawPings(p *screen.Pen, v *providers.View, row int, g screen.Surface) {
 	p.TextOn(screen.Muted, g, display.Lit("ping"))
 	at, ok := slices.BinarySearchFunc(w.pings, row, func(r pingRun, row int) int { return r.row - row })
@@ -188,7 +188,7 @@ func usageText(u stream.Usage, sign display.Text) string {
 	}
 	cache := slices.Concat(part(u.CacheRead, "cached"), part(u.CacheWrite, "written to the cache"), part(u.InputAudio, "audio"))
 	made := slices.Concat(part(u.Reasoning, "reasoning"), part(u.OutputAudio, "audio"))
-	if u.SeenInput.Reported { // the cache counts are then included in the count of processed input
+	if u.SeenInput.Reported { // in this case, the count of processed input includes the cache counts
 		add("in", u.Input, true)
 		add("out", u.Output, true, made...)
 		add("total in", u.SeenInput, false, cache...)
@@ -300,8 +300,8 @@ func payloadAt(frame []byte, e stream.Event) (at, size int) {
 // minPayload is the minimum size of a payload to search for. A shorter payload could match anywhere.
 const minPayload = 3
 
-// frameLines returns the number of rows for the open frame, including its title. The parameter most is the
-// maximum. The result is 0 if no event is selected.
+// frameLines returns the number of rows for the open frame, including its title, but not more than most. The result
+// is 0 if no event is selected.
 func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most int) (n int) {
 	t := w.currentSelection().Turn
 	if t == nil || w.At >= len(w.Events) {
@@ -376,7 +376,7 @@ func (f *wireText) draw(p *screen.Pen, n int) {
 	}
 }
 
-// maxFrameShown limits how many bytes of a frame are read for its rows.
+// maxFrameShown is the maximum number of bytes of a frame that are read for its rows.
 const maxFrameShown = 16 << 10
 
 // lineLen returns how many bytes of text make one row: up to a line break, or as many as fit.

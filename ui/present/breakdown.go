@@ -102,12 +102,12 @@ type breakdownReader struct {
 	b       *Breakdown
 	change  stream.RequestChange
 	results int // number of tool results so far
-	from    int // offset of the last value that was found by its text
+	from    int // offset of the last value that was found by a search for its text
 
 	hasSystem bool // the system prompt has a field of its own
 }
 
-// addPiece adds a value of the body to the row of the same kind. Values that are not in the body are ignored.
+// addPiece adds a value of the body to the row of the same kind. It ignores values that are not in the body.
 func (r *breakdownReader) addPiece(value json.Value, as BreakdownRow) {
 	at := r.offsetOf(value)
 	if at < 0 {
@@ -347,8 +347,8 @@ func (b *Breakdown) SetUsage(u stream.Usage, rates *price.Rates) {
 	}
 }
 
-// UnusedTools returns the number of named tools that the request declares, and the number and the size of those
-// that were not called, neither in called nor in the request's history.
+// UnusedTools returns the number of named tools that the request declares, and the number and the size of the unused
+// ones, which are neither in called nor in the request's history.
 func (b *Breakdown) UnusedTools(called map[string]bool) (unused, all, size int) {
 	for _, tool := range b.tools {
 		if tool.Name == "" {

@@ -28,8 +28,8 @@ var madeBodies = map[string]string{
 		{"role":"user","content":[{"toolResult":{"toolUseId":"t1","content":[{"text":"text"}]}},{"text":"and now?"}]}]}`,
 }
 
-// TestBreakdown checks that each byte of a request is in one row, whatever its protocol, that tokens and costs add up
-// to those of the turn, and that cached tokens are those at the beginning.
+// TestBreakdown checks that each byte of a request is in one row, whatever the protocol. Tokens and costs must add up
+// to those of the turn, and the cached tokens must be those at the beginning.
 func TestBreakdown(t *testing.T) {
 	rates := price.Rates{Input: price.Rate{USD: 3, Known: true}, CacheRead: price.Rate{USD: 0.3, Known: true}, CacheWrite: price.Rate{USD: 3.75, Known: true}}
 	for name, body := range madeBodies {

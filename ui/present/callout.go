@@ -56,8 +56,8 @@ func (c *Callout) Row(label string) string {
 // HasSeverity reports whether the callout shows the sign of the finding's severity, and not the sign of the state.
 func (c *Callout) HasSeverity() bool { return c.Finding != nil && !c.Finding.ExplainsState }
 
-// CalloutOfCall returns the callout for a call. The callout is about the finding at. If at is nil, it is about
-// the finding that explains the verdict.
+// CalloutOfCall returns the callout for a call. The callout is about the finding at or, if at is nil, about the
+// finding that explains the verdict.
 func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream.Finding) Callout {
 	o := Callout{Verdict: VerdictOfCall(c), Finding: at}
 	quiet := o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen
@@ -102,9 +102,9 @@ func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Cal
 	return o, true
 }
 
-// decidingFinding returns the finding that explains a verdict, or nil. If a finding decides the verdict, it
-// returns that finding. Otherwise, it returns the worst finding that explains the state, first among the call's
-// findings, then among its turn's. For a call that was sent back as {}, it returns the finding of that event.
+// decidingFinding returns the finding that explains a verdict, or nil. If a finding decides the verdict, it returns
+// that finding. Otherwise, it returns the worst finding that explains the state, first from the call's findings, then
+// from its turn's. For a call that was sent back as {}, it returns the finding of the event that reports this.
 func decidingFinding(v *Verdict, call, turn []stream.Finding, sentBack int) *stream.Finding {
 	if v.Finding != nil {
 		return v.Finding
@@ -216,8 +216,8 @@ var partyNames = map[stream.Party]string{
 	stream.Network: "the network", stream.Server: "the tool", stream.Toolscope: "toolscope", stream.UnknownParty: "not known", 0: "not known",
 }
 
-// causeName returns the name of a finding's party at fault. For EARLY_WRONG, these are the clients that would run
-// the call.
+// causeName returns the name of a finding's party at fault. For EARLY_WRONG, it names the clients that would run the
+// call.
 func causeName(f *stream.Finding) string {
 	if f.Base() == stream.EarlyWrong {
 		return f.CausedBy()
@@ -393,7 +393,7 @@ func topKeys(args []byte, toks json.TokenList) map[string]bool {
 	return has
 }
 
-// carelessRisk describes what a careless client did with a faulty call, or "" if nothing is known.
+// carelessRisk describes what a careless client did with a faulty call. It returns "" if nothing is known.
 func carelessRisk(c *stream.Call) string {
 	if c.RunByProvider || c.Discarded || c.Status() == stream.Unseen || c.ArgsLen() != len(c.Args()) {
 		return ""
@@ -438,8 +438,8 @@ var carelessRules = []struct {
 // maxRepairBytes is the maximum size of arguments that are repaired for display.
 const maxRepairBytes = 64 << 10
 
-// RanArgs returns the arguments that a call was run with. These are the bytes that had arrived, or their
-// repaired text. The result how is set if the text was repaired.
+// RanArgs returns the arguments with which a call was run: the bytes that had arrived, or their repaired text. The
+// result how is set if the text was repaired.
 func RanArgs(c *stream.Call, r stream.RuleRun, e stream.RunRule) (args []byte, how string) {
 	args = c.Args()[:r.Bytes]
 	if e == stream.Repaired && len(args) <= maxRepairBytes {

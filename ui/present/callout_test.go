@@ -65,7 +65,7 @@ func TestCalloutOfOpenCall(t *testing.T) {
 	}
 }
 
-// TestCalloutAtFinding checks that a callout can be about another finding, and that it counts the others.
+// TestCalloutAtFinding checks that a callout can be about another finding, and that it counts the remaining findings.
 func TestCalloutAtFinding(t *testing.T) {
 	v := response(200, chat(`{"a":1,"a":2,"":3`, finish("length")))
 	turn := v.Session().Turns[0]

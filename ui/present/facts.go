@@ -166,8 +166,8 @@ func RetryFacts(v *providers.View, t *stream.Turn) (facts Facts) {
 		timeFact("after_ms", r.After), timeFact("retry_after_ms", r.Wanted))
 }
 
-// TurnTime returns the time of day at which the request of a turn began. If that is unknown, it returns the time
-// at which the response began, or "".
+// TurnTime returns the time of day at which the request of a turn began. If that is unknown, it returns the time at
+// which the response began. If both are unknown, it returns "".
 func TurnTime(v *providers.View, t *stream.Turn) string {
 	if clock := TurnClock(v, t); !clock.IsZero() {
 		return clock.Format(time.RFC3339Nano)

@@ -14,7 +14,7 @@ import (
 )
 
 // A Refusal describes why a provider refused a request. It contains the provider's own words, the place in the
-// request that they name, and the origin of the block at that place. Unknown facts are empty.
+// request that these words name, and the origin of the block at that place. Unknown facts are empty.
 type Refusal struct {
 	Words  string       // the provider's own words
 	Path   string       // path of the place in the request
@@ -114,8 +114,8 @@ func elementOf(list json.Value, n int) json.Value {
 	return nil
 }
 
-// partsAround returns the message at a path, and the messages before and after it. The parameter place is the
-// block that the path names. The result is nil if the path does not lead into a list.
+// partsAround returns the message at a path, and the messages before and after it. The result place is the block that
+// the path names. The list is nil if the path does not lead into a list.
 func partsAround(body json.Value, path string, place json.Value, ids []string) (parts []PlacedPart) {
 	steps := pathSteps(path)
 	if len(steps) < 2 {
@@ -289,7 +289,7 @@ func (r *Refusal) addOrigin(v *providers.View, t *stream.Turn, id string) {
 	}
 }
 
-// pairInRequest reports whether a request contains a call, and whether it contains the call's result.
+// pairInRequest reports whether a request contains a call, and whether it also contains the call's result.
 type pairInRequest struct{ call, result bool }
 
 // isBroken reports whether only the call or only the result is missing.

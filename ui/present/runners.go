@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// ending describes how a response ended, as far as this decides which clients run its calls.
+// ending describes how a response ended, to the extent that this decides which clients run its calls.
 type ending uint8
 
 const (
@@ -141,7 +141,7 @@ func programNames(who []client.RunHabit, own bool) string {
 	return names[0]
 }
 
-// knownWords maps how a habit became known to words.
+// knownWords maps the ways in which a habit became known to words.
 var knownWords = [...]string{
 	client.Ran: " (seen when run)", client.Read: " (read in its source)", client.Documented: " (documented)",
 }

@@ -46,7 +46,7 @@ func HarmOf(st stream.Status) Harm { return harmOfState[st] }
 type Verdict struct {
 	Harm     Harm
 	State    stream.Status   // state whose sign is shown, unless Finding decides the verdict
-	Finding  *stream.Finding // finding that decides the verdict; nil if the state does
+	Finding  *stream.Finding // finding that decides the verdict; nil if the state decides it
 	Words    string          // at most VerdictCells cells wide; "" if healthy
 	Role     screen.Role
 	Refused  bool // the provider refused the request

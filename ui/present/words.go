@@ -111,7 +111,7 @@ func AboutCall(c *stream.Call) (facts []string) {
 }
 
 // aboutRuns returns the faults of a call's tool runs and of its result. A call without tool runs has no such
-// findings, so its findings are not searched.
+// findings, so aboutRuns does not search them.
 func aboutRuns(c *stream.Call) (ran []string, answered string) {
 	answered = "returned"
 	if len(c.Runs) == 0 {
@@ -147,7 +147,7 @@ func OwnFindings(c *stream.Call) []stream.Finding {
 	})
 }
 
-// Calls returns the calls of a turn. It returns the calls that the provider discarded separately.
+// Calls returns the calls of a turn, and separately the calls that the provider discarded.
 func Calls(t *stream.Turn) (calls, discarded []*stream.Call) {
 	for _, c := range t.Calls {
 		if c.Discarded {

@@ -36,9 +36,9 @@ func luminance(rgb [3]float64) float64 {
 	return 0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2]
 }
 
-// TestRolesCanBeRead checks the contrast of every role on every surface in our themes. It must be at least 4.5:1, or
-// 3:1 for dim text. The test uses a terminal with the theme's lightness, and paints the theme on a terminal with the
-// opposite lightness.
+// TestRolesCanBeRead checks the contrast of every role on every surface in our themes. The contrast must be at least
+// 4.5:1, or 3:1 for dim text. The test uses a terminal with the theme's lightness, and paints the theme on a terminal
+// with the opposite lightness.
 func TestRolesCanBeRead(t *testing.T) {
 	for _, dark := range []bool{true, false} {
 		th := themes.Default(dark)

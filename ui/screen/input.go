@@ -83,7 +83,7 @@ type Window struct {
 	Top    int  // first visible row
 	At     int  // row of the cursor
 	Stick  bool // keep the last row in view
-	Beyond int  // number of rows after the end; on a small screen, few or none of them are visible
+	Beyond int  // number of rows after the end of the list; on a small screen, few or none of them are visible
 	Head   int  // rows drawn above the first visible row
 	adrift bool // Roll moved the view; the cursor may be out of view until its next move
 }

@@ -274,7 +274,7 @@ const (
 	PunctToken
 	JunkToken
 	Tentative
-	Frame // thin lines, not text
+	Frame // for thin lines, not for text
 	NumRoles
 )
 

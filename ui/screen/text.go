@@ -117,7 +117,7 @@ type Side uint8
 
 const (
 	Same    Side = iota
-	Alike        // different bytes with the same meaning
+	Alike        // different bytes, same meaning
 	Differs      // another meaning
 	Absent       // missing or unknown
 	Nothing      // nothing was sent
