@@ -21,7 +21,7 @@ type reread struct {
 	recs  []Record
 }
 
-// byExchange groups records by exchange, as code that wants to read exchanges again does.
+// byExchange groups records by exchange, as code does that wants to read exchanges again.
 func byExchange(recs []Record) map[int]*reread {
 	all := map[int]*reread{}
 	for _, r := range recs {
@@ -40,7 +40,8 @@ func byExchange(recs []Record) map[int]*reread {
 	return all
 }
 
-// checkAgain reads every exchange again that can be read again. It returns the number of these exchanges.
+// checkAgain reads every exchange again, if that is possible. It returns the number of exchanges that were read
+// again.
 func checkAgain(t *testing.T, recs []Record) (n int) {
 	t.Helper()
 	all := byExchange(recs)
@@ -223,7 +224,7 @@ func TestAgainOfOther(t *testing.T) {
 	later := time.Now().Add(time.Hour)
 	for name, c := range map[string]struct {
 		change func(path string)
-		want   string // "" where it is read again
+		want   string // "" if it is read again
 	}{
 		"as it was":   {func(string) {}, ""},
 		"read before": {func(path string) { must(os.Chtimes(path, later, time.Time{})) }, ""},

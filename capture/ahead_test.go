@@ -26,7 +26,8 @@ func numbered(n int, end error, asked *atomic.Int64) Source {
 	}
 }
 
-// TestAhead checks that reading ahead returns the records of the source in the same order, and its end.
+// TestAhead checks that reading ahead returns the same records as the source, in the same order, and the source's
+// end.
 func TestAhead(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 5000} {
 		for _, end := range []error{nil, errors.New("it ends")} {
@@ -114,7 +115,7 @@ func TestAheadBusy(t *testing.T) {
 		yield(Record{Exchange: 1}, nil)
 		yield(Record{Exchange: 2}, nil)
 		close(came)
-		<-seen // nothing more comes before the second has been had
+		<-seen // nothing more arrives before the second record was received
 	}) {
 		if n++; r.Exchange == 1 {
 			<-came

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestAllDay checks that an event that happens all day is reported less and less often, whatever its interval
-// is. After a long time without the event, it is reported at once again.
+// TestAllDay checks that an event that happens all day is reported less and less often, whatever its interval is.
+// After a long time without the event, the next event is reported at once.
 func TestAllDay(t *testing.T) {
 	for _, every := range []time.Duration{time.Millisecond * 300, time.Second, 7 * time.Second, 13 * time.Second, time.Minute} {
 		p := Backoff{First: time.Second, Max: 5 * time.Minute}

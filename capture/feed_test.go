@@ -42,8 +42,8 @@ func write(t *testing.T, f *Feed, recs ...Record) (got []Record) {
 	return got
 }
 
-// TestFeedGoesOn checks that an exchange that was cut and continues says so, and doesn't report too many
-// missing bytes. An unknown exchange is joined midway. Exchanges that had ended before don't change.
+// TestFeedGoesOn checks that an exchange that was cut and continues has a note about that, and doesn't report too
+// many missing bytes. An unknown exchange is joined midway. Exchanges that had ended before don't change.
 func TestFeedGoesOn(t *testing.T) {
 	f := started(t, new(Feeds), "a")
 	got := write(t, f, Record{Exchange: 1, Head: &Head{Status: 200}, Data: []byte(strings.Repeat("x", 1000))},

@@ -161,7 +161,7 @@ func followedAll(t *testing.T, setUp func(d *desk), paths []string, run func(d *
 	}
 }
 
-// A missing file is waited for, and its directory too if needed.
+// A missing file is waited for, and so is its directory if that is missing too.
 func TestFollowMissing(t *testing.T) {
 	followedAll(t, func(*desk) {}, []string{"later/app.log"}, func(d *desk) {
 		d.until("waiting", func() bool { return d.noted("waiting for later/app.log: no such file yet") })
@@ -218,7 +218,7 @@ func TestFollowPackedRotation(t *testing.T) {
 	})
 }
 
-// Only some of very many files are kept open, and all are still followed.
+// If there are very many files, only some are kept open, and all are still followed.
 func TestFollowManyFiles(t *testing.T) {
 	open := func() int { fds, _ := os.ReadDir("/proc/self/fd"); return len(fds) }
 	if open() == 0 {

@@ -462,9 +462,9 @@ func (a *changeWatcher) takeWritten() map[string]bool {
 	return written
 }
 
-// waitForEvent first sleeps for nine times the duration of the last check, looked, but at most for a.every.
-// So checks don't take most of the time. Then it returns true when there may be something new: after a
-// notification, or when a timer expires. The timer runs until due, but at least for a.every. waitForEvent
+// The parameter looked is the duration of the last check. waitForEvent first sleeps for nine times that long, but at
+// most for a.every, so that checks don't take most of the time. Then it returns true when there may be something new:
+// after a notification, or when a timer expires. The timer runs until due, but at least for a.every. waitForEvent
 // returns false when ctx is done.
 func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, due time.Time) bool {
 	if !sleepFor(ctx, min(9*looked, a.every)) {

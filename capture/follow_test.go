@@ -163,7 +163,7 @@ func TestFollowNameTakenByDirectory(t *testing.T) {
 	})
 }
 
-// A capture that is still being written: its lines are joined, and its records keep their own times.
+// A capture is still being written: its lines are joined, and its records keep their own times.
 func TestFollowCapture(t *testing.T) {
 	file := written(t, Record{Exchange: 1, At: time.Hour, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b")})
 	half := len(file) - 7

@@ -112,7 +112,7 @@ func verifyChecksum(line []byte) (there, right bool) {
 	return true, true
 }
 
-// sumStart returns where in a line its checksum begins, or -1.
+// sumStart returns the offset in a line at which the checksum begins, or -1.
 func sumStart(line []byte) int {
 	line = trimBlanks(line)
 	n := len(line) - len(`,"c":"00000000"}`)

@@ -226,7 +226,7 @@ func FuzzReader(f *testing.F) {
 		if len(recs) < len(session) || !reflect.DeepEqual(recs[:len(session)], session) {
 			t.Fatalf("records lost before %q", junk)
 		}
-		other := newInputReader("", &exchangeNumbers{}) // any input at all does no harm
+		other := newInputReader("", &exchangeNumbers{}) // no input does any harm
 		other.write(junk, NoTime)
 		other.close(EndEOF, "", NoTime)
 	})

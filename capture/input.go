@@ -16,7 +16,7 @@ import (
 // Format is an input format. It is detected by the first bytes.
 type Format struct {
 	Name  string // in lower case, for paths and options: "har"
-	Title string // for help: what it is, and which program writes it
+	Title string // for help: a description of the format, and the program that writes it
 	Sniff func(first []byte, whole bool) SniffResult
 	New   func(*Input) Reader
 }
@@ -69,7 +69,7 @@ type Input struct {
 
 	numbers *exchangeNumbers
 	again   *File       // nil if the input can't be read again
-	begin   int64       // where its first line begins in the file
+	begin   int64       // offset of its first line in the file
 	shapes  *lineShapes // shapes of its lines
 	epoch   *time.Time  // the zero of the input's times, once one is known
 }
@@ -334,7 +334,7 @@ const lingerTime = time.Second
 // holdsBack reports whether bytes are held back.
 func (in *inputReader) holdsBack() bool { return in.reader == nil && len(in.held) > 0 && !in.late }
 
-// decideNow chooses a provisional format if there is one. After it, holdsBack is false.
+// decideNow chooses a provisional format if there is one. If so, holdsBack then returns false.
 func (in *inputReader) decideNow() ([]Record, error) {
 	in.late = true
 	return in.decideFormat(false)
@@ -440,9 +440,8 @@ func damagedBegin(p []byte) bool {
 	return wrong == 1
 }
 
-// headerKeys are the keys of the first line of a capture, the usual first one first. A tool that rewrites
-// JSON may have sorted them. A line with any other first key is not a capture, and that shows after a few
-// bytes.
+// headerKeys are the keys of the first line of a capture, the usual first one first. A tool that rewrites JSON may
+// have sorted them. A line with any other first key is not from a capture, so a few bytes are enough to decide.
 var headerKeys = [...]string{`"toolscope"`, `"created"`, `"by"`}
 
 // bodyReader passes on the bytes of one response unchanged.
@@ -526,8 +525,8 @@ func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	return &Entries{file: in.again, in: in, read: read}
 }
 
-// SetLocation sets the location of the records of an entry, if they belong to one exchange. The parameter at is
-// where the entry begins, counted after a byte order mark.
+// SetLocation sets the location of the records of an entry, if they belong to one exchange. The parameter at is the
+// offset of the entry, counted after a byte order mark.
 func (e *Entries) SetLocation(recs []Record, at, size int64) {
 	if e == nil {
 		return

@@ -58,8 +58,8 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// A capture is still recognised when one byte of its beginning is damaged. With two damaged bytes, it is any
-// other JSON.
+// A capture is still recognised when one byte of its beginning is damaged. With two damaged bytes, it counts as other
+// JSON.
 func TestSniffDamaged(t *testing.T) {
 	for content, want := range map[string]kind{
 		`{"toolscope":`: ownCapture, `{"toolsc0pe":`: ownCapture, `x"toolscope":1`: ownCapture, `{"toolscope"=1`: ownCapture,
@@ -71,7 +71,7 @@ func TestSniffDamaged(t *testing.T) {
 	}
 }
 
-// The kind that a complete line shows, and the kind of an input that ends inside the line.
+// A complete line shows the kind of an input. The test also checks an input that ends inside the line.
 func TestSniffWhole(t *testing.T) {
 	for content, want := range map[string]kind{
 		`{"created":"now","toolscope":1}`: ownCapture, `{"created":"now"}`: bareBody,

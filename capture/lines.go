@@ -190,7 +190,7 @@ type lineWalk struct {
 	exchange int
 	read     *bufio.Reader
 	next     int64 // where read continues
-	begin    int64 // where the last read line begins
+	begin    int64 // offset of the line that was read last
 	line     []byte
 	room     [2][]byte
 	at       int64
@@ -422,8 +422,8 @@ func (s *lineShape) splitLine(line []byte, room *[2][]byte) (before, text, after
 	return before, text[s.before:end], after, true
 }
 
-// lineStep is the position of a record relative to the previous one. The field bits is the shape of the text
-// and the flags, gap the distance in bytes, and later the time difference.
+// lineStep is the position of a record relative to the previous one. The field bits contains the shape of the text
+// and the flags. The field gap is the distance in bytes, and later is the time difference.
 type lineStep struct {
 	bits  uint64
 	gap   int64
@@ -452,7 +452,7 @@ func stepIn(p []byte) (s lineStep, rest []byte) {
 	return s, p
 }
 
-// stepPredictor predicts a step from the two steps before: it is the step that followed them last time.
+// stepPredictor predicts the step that last followed the same two steps.
 type stepPredictor struct {
 	known  []prediction
 	next   int // index in known to replace, once it is full

@@ -86,7 +86,7 @@ func checkPacked(t *testing.T, name string, src Source, want string) {
 	}
 }
 
-// TestBzip2 checks the same for the compression that Go can't write.
+// TestBzip2 checks that data compressed with bzip2, which Go can't write, is read as its content.
 func TestBzip2(t *testing.T) {
 	cmd := exec.Command("bzip2", "-c")
 	cmd.Stdin = strings.NewReader("data: 1\n\n")

@@ -79,8 +79,8 @@ func (p *Player) currentTime() time.Duration {
 	return p.timeLocked()
 }
 
-// timeUntil returns how long it takes until the player's time is t if nothing changes before; the maximum
-// duration while the player is paused. The channel changed is closed at the next change.
+// timeUntil returns the time until the player's time is t, if nothing changes before then. While the player is
+// paused, it returns the maximum duration. The channel changed is closed at the next change.
 func (p *Player) timeUntil(t time.Duration) (left time.Duration, changed <-chan struct{}) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -95,7 +95,7 @@ func (p *Player) timeUntil(t time.Duration) (left time.Duration, changed <-chan 
 	return time.Duration(min(math.Ceil(float64(missing)/p.speed), math.MaxInt64/2)), p.changed
 }
 
-// waitUntil waits until the player's time is t. It returns false if ctx is done before.
+// waitUntil waits until the player's time is t. It returns false if ctx is done first.
 func (p *Player) waitUntil(ctx context.Context, t time.Duration) bool {
 	for ctx.Err() == nil {
 		left, changed := p.timeUntil(t)

@@ -304,7 +304,7 @@ func TestManyPut(t *testing.T) {
 	}
 }
 
-// BenchmarkBox measures the cost of one item on its way through a queue, alone and in batches.
+// BenchmarkBox measures the cost of passing one item through a queue, alone and in batches.
 func BenchmarkBox(b *testing.B) {
 	for _, batch := range []int{1, 64} {
 		b.Run(fmt.Sprint(batch), func(b *testing.B) {

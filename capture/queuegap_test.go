@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// roomy is a limit with which there is always a reserve for exchanges to begin.
+// roomy is a limit that always leaves a reserve in which exchanges can begin.
 const roomy = 4 * 100 * endRoom
 
 // TestGap checks that bytes that don't fit are missing in their place in the stream, in one gap for each

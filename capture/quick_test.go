@@ -90,7 +90,7 @@ func FuzzQuick(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
 		checkQuick(t, line)
-		for at := range line { // also lines that differ in one byte
+		for at := range line { // lines that differ in one byte are tested too
 			if at > 60 {
 				break
 			}

@@ -42,10 +42,10 @@ func TestFollowScripts(t *testing.T) {
 type script struct {
 	t        *testing.T
 	r        *rand.Rand
-	kind     string // what is followed: file, link, dir, glob
+	kind     string // kind of the followed path: file, link, dir or glob
 	root     string
 	path     string // of the file that is written to
-	real     string // what a link points to
+	real     string // target of a link
 	f        *follower
 	writers  [3]*writer
 	contents []*content
@@ -66,7 +66,7 @@ type content struct {
 type writer struct {
 	file *os.File
 	on   *content
-	half string // what is missing of a line
+	half string // the missing rest of a line
 }
 
 func newScript(t *testing.T, seed uint64) *script {

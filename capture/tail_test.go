@@ -63,8 +63,8 @@ func becomes(content string) func(*shifty) {
 	return func(f *shifty) { f.content = []byte(content) }
 }
 
-// Another content is written to a file, at any moment around a read. Bytes of the old content are passed on,
-// and bytes of the new content are not read as a continuation.
+// The content is replaced at any moment around a read. Bytes of the old content are passed on, and bytes of the new
+// content are not read as a continuation.
 func TestTailReplaced(t *testing.T) {
 	old := strings.Repeat("old content. ", 200)
 	other := strings.Repeat("another one! ", 300)
@@ -72,9 +72,9 @@ func TestTailReplaced(t *testing.T) {
 	sameEnd := other[:len(old)-lastPrint] + old[len(old)-lastPrint:] + "grown more"
 	for _, c := range []struct {
 		name  string
-		at    int // the read that is the first to see it; the third one is that of what is new
+		at    int // number of the first read that sees the change; the third read reads the new content
 		now   string
-		first string // what the first read passes on; empty is nothing, because it was replaced
+		first string // data that the first read passes on; empty if the content was replaced before
 	}{
 		{"never", 0, "", "grown"},
 		{"before", 1, other, ""},

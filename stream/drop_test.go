@@ -38,7 +38,7 @@ func turnsOf(rng *rand.Rand, n int32) (events []Event) {
 	return stamped(events)
 }
 
-// TestWarm checks that a turn that was evicted and reloaded is the same as before, now and in the past.
+// TestWarm checks that a turn that was evicted and reloaded is the same as before, in the present and in the past.
 func TestWarm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 6 {

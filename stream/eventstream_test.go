@@ -150,7 +150,7 @@ func TestEventStreamLarge(t *testing.T) {
 	}
 }
 
-// TestEventStreamAfterClose checks that bytes after the end belong to frames, too.
+// TestEventStreamAfterClose checks that bytes after the end also belong to frames.
 func TestEventStreamAfterClose(t *testing.T) {
 	var got []framed
 	emit := func(f Frame) {
@@ -210,5 +210,5 @@ func mendChecksums(wire []byte) {
 	}
 }
 
-// never returns false for every character: every byte of a binary stream belongs to a frame.
+// false for every character, because every byte of a binary stream belongs to a frame
 func never(rune) bool { return false }

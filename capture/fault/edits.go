@@ -14,7 +14,8 @@ import (
 
 const noStream = "the body is not a stream of events"
 
-// unusedReason returns the reason why a fault that reads events changed nothing: why, unless the body is compressed.
+// unusedReason returns the reason why a fault that reads events changed nothing. This is the parameter why, unless
+// the body is compressed.
 func (b *Injector) unusedReason(why string) string {
 	if b.packed {
 		return "the body is compressed"
@@ -134,8 +135,7 @@ func emitAll(held []bodyEvent, emit func(bodyEvent)) {
 	}
 }
 
-// anyWord reports whether a text fits a word of any protocol. The function words returns the words of a
-// protocol.
+// anyWord reports whether a text matches a word of any protocol. The function words returns the words of a protocol.
 func anyWord(text string, fits func(text, word string) bool, words func(*marks.Protocol) []string) bool {
 	all := *marks.All()
 	for i := range all {

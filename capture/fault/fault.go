@@ -240,15 +240,15 @@ func (s *Set) takeTurn(f Fault) bool {
 	return true
 }
 
-// GiveBack uncounts a fault that changed nothing in the response that got it.
+// GiveBack takes back the count of a fault that changed nothing in its response.
 func (s *Set) GiveBack(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.given[f.kind.name]--
 }
 
-// IsAside reports whether a request is not for a model's response, e.g. a list of models, a token count or a
-// health check. Such a request gets no faults. A GET that begins a WebSocket is not one of them.
+// IsAside reports whether a request is not for a model's response, e.g. a list of models, a token count or a health
+// check. Such a request gets no faults. IsAside returns false for a GET that begins a WebSocket.
 func IsAside(r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodGet:
@@ -327,7 +327,7 @@ func Error(w http.ResponseWriter, status int, kind, message string) {
 }
 
 func writeJSON(w http.ResponseWriter, status int, body any) []byte {
-	text, _ := json.Marshal(body) // maps of strings and numbers can't fail
+	text, _ := json.Marshal(body) // encoding maps of strings and numbers can't fail
 	text = append(text, '\n')
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

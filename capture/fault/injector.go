@@ -8,7 +8,7 @@
 // applies one fault to the events, one after another. An [OutChunk] is bytes that are written at
 // once.
 //
-// What always holds:
+// Invariants:
 //   - An event is forwarded as soon as it ends, and a chunk of a body without events as soon as it
 //     arrives, unless a fault needs to see the bytes that follow.
 //   - Bytes that no fault changes are forwarded unchanged.
@@ -58,7 +58,7 @@ type faultStage struct {
 
 // OutChunk is bytes that are written at once. A chunk of the body may become several OutChunks.
 type OutChunk struct {
-	Chunk int           // number of the chunk that the bytes came in
+	Chunk int           // number of the chunk that contained the bytes
 	After time.Duration // time of that chunk
 	Pause time.Duration // wait before writing, at any speed
 	Data  []byte
@@ -70,7 +70,7 @@ type bodyEvent struct {
 	full  bool // it has data: it is not just a comment or an empty line
 }
 
-// eventPart is the bytes of an event that came in one chunk.
+// eventPart is the bytes of an event that arrived in one chunk.
 type eventPart struct {
 	chunk int
 	after time.Duration
@@ -236,7 +236,7 @@ func (b *Injector) takeOutput() []OutChunk {
 	return b.Joined(out)
 }
 
-// Joined joins output chunks that came in one chunk and have no pause between them. WebSocket messages, and chunks
+// Joined joins output chunks that come from one chunk and have no pause between them. WebSocket messages, and chunks
 // that the injector keeps apart, are not joined.
 func (b *Injector) Joined(list []OutChunk) []OutChunk {
 	if b.split || b.apart {

@@ -15,7 +15,7 @@ import (
 	"toolscope/capture/fault"
 )
 
-// servedExchange is an exchange with the state of serving it.
+// servedExchange is an exchange with its serving state.
 type servedExchange struct {
 	*Exchange
 	asked requestFacts

@@ -298,8 +298,8 @@ func copyHeader(to http.Header, x *Exchange) {
 	}
 }
 
-// isEncoded reports whether the bytes still have the content encoding that the header names. The
-// program that recorded them may have decoded them: curl --compressed does, and keeps the header.
+// isEncoded reports whether the bytes still have the content encoding that the header names. The program that
+// recorded them may have decoded them: curl --compressed decodes the bytes but keeps the header.
 func (x *Exchange) isEncoded() bool {
 	switch coding := strings.ToLower(x.Header.Get("Content-Encoding")); coding {
 	case "", "identity":

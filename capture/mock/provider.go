@@ -6,7 +6,7 @@
 // Terms. An [Exchange] is one recorded request and its response. A bare exchange has no request, such
 // as a body that curl -N saved.
 //
-// What always holds:
+// Invariants:
 //   - Without faults, the bytes of a body are sent as recorded, chunk by chunk, and a response that
 //     was cut off is cut off again.
 //   - Nothing is random: the same requests in the same order get the same responses.

@@ -281,7 +281,7 @@ type writer struct {
 	size int64 // number of bytes of complete lines
 	torn bool  // a write failed in the middle of a line
 
-	damaged error // what another program did to the file, which is closed then
+	damaged error // the damage that another program did to the file; the file is then closed
 }
 
 func newWriter(w io.Writer, created time.Time, by, dir string) (*writer, error) {

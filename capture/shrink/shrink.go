@@ -6,7 +6,7 @@
 // that is none of these. A group is the events of one call or content block. A question asks whether a draft of
 // the result meets the condition.
 //
-// What always holds:
+// Invariants:
 //   - The result of a step meets the condition, or the step is undone.
 //   - The framing of the result is valid wherever the framing of the original was.
 //   - The same records and condition give the same result, unless a time limit ends the search.
@@ -32,7 +32,7 @@ type Options struct {
 	// Holds reports whether records meet the condition. An error ends the search.
 	Holds func([]capture.Record) (bool, error)
 
-	// StandIns returns the records with other words in place of their content, and of the same length.
+	// StandIns returns the records with their content replaced by other words of the same length.
 	StandIns func([]capture.Record) []capture.Record
 
 	Bare         bool // also remove types, ids, indexes and roles
@@ -325,7 +325,7 @@ func (r *reducer) setTexts(texts map[*node]string) bool {
 }
 
 // cutDown removes as many items as possible, first many at a time, then one by one. The function holds reports
-// whether the draft without the items of cut meets the condition; it has kept left.
+// whether the draft meets the condition with the items of kept and without those of cut.
 func cutDown[T any](list []T, holds func(kept, cut []T) bool) (kept []T, changed bool) {
 	for size := len(list); size > 0; size /= 2 {
 		for at := 0; at < len(list); {

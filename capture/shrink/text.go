@@ -57,7 +57,7 @@ func (r *reducer) simplifyTexts() (changed bool) {
 	return r.cutURLs() || changed
 }
 
-// quotedIf returns a text as a node of this kind has it.
+// quotedIf returns a text as it is written in a node of this kind.
 func quotedIf(n *node, text string) string {
 	if n.kind == '"' {
 		return `"` + text + `"`
@@ -74,7 +74,8 @@ func unquotedIn(n *node, lit string) string {
 }
 
 // shortenText removes the parts of a text: the members of JSON in it, from outside in, then single tokens. It then
-// replaces words and numbers. If the text is one part several times, all copies first change alike.
+// replaces words and numbers. If the text consists of several copies of one part, all copies are first changed in the
+// same way.
 func (r *reducer) shortenText(n *node) (changed bool) {
 	text := unquotedIn(n, r.textOf(n))
 	if text == "" {
@@ -86,7 +87,7 @@ func (r *reducer) shortenText(n *node) (changed bool) {
 	return r.shortenCopies(n, 1) || changed
 }
 
-// shortenCopies shortens a text that is one part several times. All copies change alike.
+// shortenCopies shortens a text that consists of several copies of one part. It changes all copies in the same way.
 func (r *reducer) shortenCopies(n *node, copies int) (changed bool) {
 	tokens := func() []string {
 		text := unquotedIn(n, r.textOf(n))

@@ -186,8 +186,8 @@ func (b *Builder) addValue(n *node, depth int, value Value, more bool) PatchResu
 	return PatchResult{Added: b.text[from:]}
 }
 
-// openElement writes the text before a new element of n. The step s names the element, and n had before
-// elements.
+// openElement writes the text before a new element of n. The step s names the element. The parameter before is the
+// number of elements that n had.
 func (b *Builder) openElement(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)

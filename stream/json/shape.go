@@ -86,7 +86,7 @@ func Read(data []byte, fields ...Binding) error {
 // An object contains the bindings for the fields of one JSON object.
 type object struct {
 	marks []uint32   // markOf each name
-	of    []*Binding // the field that has each name
+	of    []*Binding // the fields by name
 	other *Binding   // the field for all other names, or nil
 }
 
