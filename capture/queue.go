@@ -31,7 +31,7 @@ type QueueRules[T any] struct {
 
 	PartOf       func(T) QueuePart          // the place of an item
 	WithoutBytes func(T) (T, bool)          // the item without its bytes; false if the remaining item is not worth keeping
-	Gap          func(lost int64, near T) T // returns near, which has no bytes, with a report of the number of bytes missing there
+	Gap          func(lost int64, near T) T // returns the item near, which has no bytes, with a report of the number of bytes missing there
 }
 
 // QueuePart is the place of an item.
@@ -180,8 +180,8 @@ func (b *Queue[T]) All(yield func(T) bool) {
 	}
 }
 
-// Close ends the queue for Put, because of err if that is not nil. Waiting items can still be taken. Only
-// the first Close counts.
+// Close ends the queue for Put. The parameter err is the reason; it may be nil. Waiting items can still be taken.
+// Only the first Close counts.
 func (b *Queue[T]) Close(err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

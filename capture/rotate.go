@@ -182,8 +182,8 @@ func (f *follower) reopenByName(t *tail, n *followedName) bool {
 	return true
 }
 
-// readRemainder reads the bytes that a truncated file had after the bytes already read. They are in its
-// copy, if it was copied before, as logrotate's copytruncate does.
+// readRemainder reads the bytes of a truncated file that had not been read before the truncation. They are in the
+// file's copy, if it was copied first, as logrotate's copytruncate does.
 func (f *follower) readRemainder(t *tail) {
 	if t.of.path == "" || t.offset == 0 {
 		return
@@ -387,9 +387,9 @@ type tail struct {
 	times  int         // number of times that its content was replaced
 	twin   *copyOf     // the content that it is a copy of
 
-	busy  time.Time   // when it last had bytes
+	busy  time.Time   // time when it last had new bytes
 	seen  fs.FileInfo // its state when it was last read to its end
-	until time.Time   // when it was last read to its end
+	until time.Time   // time when it was last read to its end
 	out   bool        // another file has its name now
 	over  bool        // nothing more is read: it is unreadable, or compressed and read completely
 }
@@ -459,15 +459,15 @@ func (t *tail) isUnchanged(now fs.FileInfo) bool {
 }
 
 // copyOf identifies the content that a file is a copy of: the content of another file, after a number of
-// replacements. While that content is still there, the copy has nothing new.
+// replacements. While that content is still there, the copy contains nothing new.
 type copyOf struct {
 	of    *tail
 	times int
 }
 
-// isIdleCopy reports whether the file has nothing new because it is a copy. If the other file gets other
-// content, or has less than the copy, then the bytes read from the other file count as read from the
-// copy, and the remaining bytes are new.
+// isIdleCopy reports whether the file contains nothing new because it is a copy. If the other file gets other
+// content, or has less than the copy, then the bytes read from the other file count as read from the copy, and the
+// remaining bytes are new.
 func (t *tail) isIdleCopy() bool {
 	if t.twin == nil {
 		return false

@@ -84,12 +84,12 @@ type WebSocketReader struct {
 	Closed bool // a Close has arrived
 	Code   int  // its status code; 1005 if it has none (§7.1.5)
 	Reason string
-	Broken string // why reading has stopped
+	Broken string // the reason why reading has stopped
 	Unread int64  // number of bytes since reading stopped, including those of the message that was open
 }
 
-// Write reads the next bytes and emits each message that they complete. A message that is too long to be kept
-// is nil.
+// Write reads the next bytes and emits each message that is then complete. A message that is too long to be kept is
+// nil.
 func (m *WebSocketReader) Write(p []byte, emit func(message []byte, length uint64)) {
 	m.came += int64(len(p))
 	if m.Broken != "" {

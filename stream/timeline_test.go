@@ -277,7 +277,7 @@ func TestDeltaCutsDoNotMatter(t *testing.T) {
 // sameDiagnosis compares pointers, because each diagnosis is declared once.
 var sameDiagnosis = cmp.Comparer(func(a, b *Diagnosis) bool { return a == b })
 
-// codes returns findings without the events that showed them.
+// codes returns findings without the events that show them.
 func codes(findings []Finding) (out []Finding) {
 	for _, f := range findings {
 		if f.Code == EarlyWrong.Code {

@@ -424,7 +424,7 @@ type callContent struct {
 	savedArgs  []argsState // earlier states that a Rewrite replaced
 	runs       [NumRunRules]ruleRunState
 	diagnoses  []*Diagnosis // the diagnoses of Findings, each once
-	hasProblem bool         // a finding was above Info
+	hasProblem bool         // a finding is above Info
 	exact      bool         // the latest delta is exactly the text of its event
 	shared     bool         // shared by calls without content: it must not be changed
 }

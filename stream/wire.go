@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/list"
 )
 
-// Wire keeps the data that one exchange received: the bytes, the records that brought them, and where the
-// frames end. Everything else is derived from these. The zero value is ready.
+// Wire keeps the data that one exchange received: the bytes, the records that contained them, and where the frames
+// end. Everything else is derived from these. The zero value is ready.
 type Wire struct {
 	blocks     []byteBlock
 	size       int64
@@ -23,7 +23,7 @@ type Wire struct {
 // no boundaries.
 type boundaries struct {
 	begins    packedInts // offsets at which records begin
-	times     packedInts // when the records arrived, in microseconds since the source began; negative if unknown
+	times     packedInts // times when the records arrived, in microseconds since the source began; negative if unknown
 	ends      packedInts // offsets at which frames end
 	surrounds []surround // text around records, in the order of the records; most records have none
 }
@@ -223,7 +223,7 @@ func (w *Wire) RecordStart(n int) int64 {
 	return w.boundaries.begins.at(n)
 }
 
-// recordTime returns when record n arrived.
+// recordTime returns the time when record n arrived.
 func (w *Wire) recordTime(n int) time.Duration {
 	if at := time.Duration(w.boundaries.times.at(n)); at >= 0 {
 		return at * time.Microsecond

@@ -79,7 +79,7 @@ func TestAtOnce(t *testing.T) {
 // awsMessage is a message of the AWS event stream encoding without headers or payload.
 const awsMessage = "\x00\x00\x00\x10\x00\x00\x00\x00\x05\xc2\x48\xeb\x7d\x98\xc8\xff"
 
-// TestMessages checks that a WebSocket message is an event, and is never split or joined to another one.
+// TestMessages checks that a WebSocket message is an event, and is never split or joined to another message.
 func TestMessages(t *testing.T) {
 	created, delta, done := `{"type":"response.created"}`, `{"type":"response.function_call_arguments.delta","delta":"{\"a\""}`, `{"type":"response.completed"}`
 	for words, want := range map[string][]string{

@@ -169,7 +169,7 @@ func overfill(t *testing.T, path string) {
 	}
 }
 
-// checkFull reads the recorded part: complete lines, as many as there was room for.
+// checkFull reads the recorded part. It must have only complete lines, as many as there was room for.
 func checkFull(t *testing.T, path, why string) {
 	t.Helper()
 	src, err := capture.Open(context.Background(), path, capture.Options{})

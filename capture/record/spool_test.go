@@ -154,7 +154,7 @@ func TestSpoolTaken(t *testing.T) {
 	}
 }
 
-// TestSpoolLeftTorn checks that everything that is left after a power failure is read.
+// TestSpoolLeftTorn checks that all remaining data is read after a power failure.
 func TestSpoolLeftTorn(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.tsc": "0123456", "a.tsc.10": "ABCDE", "a.tsc.12": "cdefg", "a.tsc.x": "?", ".a.lock": "{"} {

@@ -4,7 +4,7 @@
 //
 // The file format is https://www.sqlite.org/fileformat2.html.
 //
-// What always holds:
+// Invariants:
 //   - Nothing is written, created or locked, so the program that owns the database isn't disturbed.
 //   - Only the named columns of the named tables leave this package: databases of agents contain credentials.
 //   - Time and memory are bounded for any file: each page is read once per table, and all rows together have a

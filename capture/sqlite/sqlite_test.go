@@ -76,7 +76,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestOneSession checks that one session of a database is read, and that an unknown session is an error with the
+// TestOneSession checks that one session of a database is read, and that the error for an unknown session lists the
 // known ones.
 func TestOneSession(t *testing.T) {
 	for _, name := range []string{"plain.db", "crush.db", "goose.db", "agents.db", "zed.db"} {
@@ -99,8 +99,8 @@ func TestOneSession(t *testing.T) {
 	}
 }
 
-// TestChanging checks that a database that changes while it is read is read again, and is an error if it never
-// stays the same.
+// TestChanging checks that a database that changes while it is read is read again. If it never stays the same, that
+// is an error.
 func TestChanging(t *testing.T) {
 	plain, err := os.ReadFile("testdata/plain.db")
 	if err != nil {
@@ -137,8 +137,8 @@ func readBytes(file, wal []byte) (text []byte, err error) {
 	return d.readSessions()
 }
 
-// TestHostile checks that a damaged database is an error or returns its readable rows, whichever byte is wrong
-// and wherever it ends. Pages that form a cycle are an error.
+// TestHostile checks that a damaged database causes an error or returns its readable rows, whichever byte is wrong
+// and wherever it ends. Pages that form a cycle cause an error.
 func TestHostile(t *testing.T) {
 	for _, name := range []string{"plain.db", "logged.db"} {
 		file, err := os.ReadFile("testdata/" + name)
