@@ -91,15 +91,15 @@ func shortProblem(e *jsonschema.ValidationError) string {
 func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	switch k := e.(type) {
 	case *kind.MinLength:
-		return sizeProblem(k.Got, "character", "wants at least", k.Want)
+		return sizeProblem(k.Got, "character", "requires at least", k.Want)
 	case *kind.MaxLength:
 		return sizeProblem(k.Got, "character", "allows", k.Want)
 	case *kind.MinItems:
-		return sizeProblem(k.Got, "element", "wants at least", k.Want)
+		return sizeProblem(k.Got, "element", "requires at least", k.Want)
 	case *kind.MaxItems:
 		return sizeProblem(k.Got, "element", "allows", k.Want)
 	case *kind.MinProperties:
-		return sizeProblem(k.Got, "key", "wants at least", k.Want)
+		return sizeProblem(k.Got, "key", "requires at least", k.Want)
 	case *kind.MaxProperties:
 		return sizeProblem(k.Got, "key", "allows", k.Want)
 	case *kind.AdditionalItems:
@@ -107,13 +107,13 @@ func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	case *kind.UniqueItems:
 		return stream.Messagef("elements %d and %d are %s", k.Duplicates[0], k.Duplicates[1], stream.OwnFact("equal"))
 	case *kind.Minimum:
-		return boundProblem(k.Got, "wants at least", k.Want)
+		return boundProblem(k.Got, "requires at least", k.Want)
 	case *kind.Maximum:
 		return boundProblem(k.Got, "allows at most", k.Want)
 	case *kind.ExclusiveMinimum:
-		return boundProblem(k.Got, "wants more than", k.Want)
+		return boundProblem(k.Got, "requires more than", k.Want)
 	case *kind.ExclusiveMaximum:
-		return boundProblem(k.Got, "wants less than", k.Want)
+		return boundProblem(k.Got, "requires less than", k.Want)
 	case *kind.MultipleOf:
 		return stream.Messagef("%s is not a %s %s", decimalText(k.Got), stream.OwnFact("multiple of"), decimalText(k.Want))
 	case *kind.Pattern:
@@ -457,7 +457,7 @@ var (
 	NamespaceMissing = &stream.Diagnosis{
 		Code: "NAMESPACE_MISSING", Severity: stream.Error, By: stream.Gateway,
 		Verdict: "no namespace",
-		Meaning: "The tool is declared in a namespace. The call doesn't name the namespace, or includes it in the tool's name. Codex refuses such a call.",
+		Meaning: "The tool is declared in a namespace. The call doesn't contain the namespace, or contains it as part of the tool's name. Codex refuses such a call.",
 		Advice:  "Make the gateway pass on the namespace of a call in a separate field.",
 	}
 	KindChanged = &stream.Diagnosis{
@@ -499,11 +499,11 @@ var (
 		Verdict: "breaks schema",
 		Short:   "breaks the schema",
 		Meaning: "The arguments are complete, but the tool's schema doesn't allow them.",
-		Advice:  "Refuse the call in a tool result that names the error.",
+		Advice:  "Refuse the call in a tool result that describes the error.",
 	}
 	Unchecked = &stream.Diagnosis{
 		Code: "SCHEMA_UNCHECKED", Severity: stream.Info, By: stream.Toolscope,
-		Meaning: "toolscope didn't check the arguments against a schema. The message names the reason.",
+		Meaning: "toolscope didn't check the arguments against a schema. The message contains the reason.",
 		Advice:  "Don't treat the arguments as valid: they may still violate the schema.",
 	}
 )

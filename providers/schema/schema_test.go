@@ -104,7 +104,7 @@ func TestFollow(t *testing.T) {
 		{`{"city":"Oslo","day":3}`, "20@19 SCHEMA_UNKNOWN_KEY the arguments: \"day\" is not an allowed key; the schema allows city, days, tags, unit, where\n"},
 		{`{"city":"Oslo","days":"3"}`, "23@22 SCHEMA_WRONG_TYPE /days: a string, but the schema allows integer\n"},
 		{`{"city":"Oslo","days":1.5}`, "26@22 SCHEMA_WRONG_TYPE /days: 1.5 is a number that is not an integer, but the schema allows integer\n"},
-		{`{"city":"Oslo","days":0}`, "-1@22 SCHEMA_INVALID /days: 0, but the schema wants at least 1\n"},
+		{`{"city":"Oslo","days":0}`, "-1@22 SCHEMA_INVALID /days: 0, but the schema requires at least 1\n"},
 		{`{"city":"Oslo","unit":"kilo"}`, "25@24 SCHEMA_ENUM /unit: no allowed value begins with \"ki\"; the schema allows \"celsius\", \"fahrenheit\", \"kelvin\"\n"},
 		{`{"city":"Oslo","unit":"kel"}`, "27@26 SCHEMA_ENUM /unit: \"kel\" is not an allowed value; the schema allows \"celsius\", \"fahrenheit\", \"kelvin\"\n"},
 		{`{"city":"Oslo","unit":7}`, "23@22 SCHEMA_ENUM /unit: a number, but the schema allows \"celsius\", \"fahrenheit\", \"kelvin\"\n"},
@@ -155,7 +155,7 @@ func TestSchemas(t *testing.T) {
 		{"half a character in a list", `{"properties":{"a":{"enum":["😀"]}}}`, `{"a":"\ud83d\ude00"}`, ""},
 		{"another character in a list", `{"properties":{"a":{"enum":["😀"]}}}`, `{"a":"\ud83d\ude01"}`, "18@6 SCHEMA_ENUM /a: no allowed value begins with \"😁\"; the schema allows \"😀\"\n"},
 		{"many errors", `{"items":{"type":"string"}}`, `[1,2,3,4,5,6,7]`, "2@1 SCHEMA_WRONG_TYPE /0: a number, but the schema allows string\n4@3 SCHEMA_WRONG_TYPE /1: a number, but the schema allows string\n6@5 SCHEMA_WRONG_TYPE /2: a number, but the schema allows string\n8@7 SCHEMA_WRONG_TYPE /3: a number, but the schema allows string\n10@9 SCHEMA_WRONG_TYPE /4: a number, but the schema allows string\n-1@11 SCHEMA_INVALID /5: a value of type number, but the schema allows string\n-1@13 SCHEMA_INVALID /6: a value of type number, but the schema allows string\n"},
-		{"more errors", `{"items":{"minimum":9}}`, `[1,2,3,4,5,6,7]`, "-1@1 SCHEMA_INVALID /0: 1, but the schema wants at least 9\n-1@3 SCHEMA_INVALID /1: 2, but the schema wants at least 9\n-1@5 SCHEMA_INVALID /2: 3, but the schema wants at least 9\n-1@7 SCHEMA_INVALID /3: 4, but the schema wants at least 9\n-1@9 SCHEMA_INVALID /4: 5, but the schema wants at least 9; and 2 more\n"},
+		{"more errors", `{"items":{"minimum":9}}`, `[1,2,3,4,5,6,7]`, "-1@1 SCHEMA_INVALID /0: 1, but the schema requires at least 9\n-1@3 SCHEMA_INVALID /1: 2, but the schema requires at least 9\n-1@5 SCHEMA_INVALID /2: 3, but the schema requires at least 9\n-1@7 SCHEMA_INVALID /3: 4, but the schema requires at least 9\n-1@9 SCHEMA_INVALID /4: 5, but the schema requires at least 9; and 2 more\n"},
 		{"a big integer", `{"properties":{"a":{"const":9007199254740993}}}`, `{"a":9007199254740992}`, "22@5 SCHEMA_ENUM /a: 9007199254740992 is not an allowed value; the schema allows 9007199254740993\n"},
 	} {
 		if diff := cmp.Diff(test.want, check(test.schema, test.args)); diff != "" {

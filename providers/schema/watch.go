@@ -169,7 +169,7 @@ func (w *CallChecker) checkNamespace() {
 	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
 		name := clipText(w.call.Name)
 		w.found = append(w.found, NamespaceMissing.Finding(
-			"the tool %q is in the namespace %q, but the call names no namespace: Codex answers \"unsupported call: %s\"", stream.Fact(name), stream.Fact(clipText(t.space)), name))
+			"the tool %q is in the namespace %q, but the call has no namespace: Codex answers \"unsupported call: %s\"", stream.Fact(name), stream.Fact(clipText(t.space)), name))
 	}
 }
 

@@ -156,7 +156,7 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 }
 
 // containsText reports whether a text contains another text, either unchanged or escaped for JSON. If the other text
-// has at least eight bytes besides white space, white space is ignored.
+// has at least eight bytes that are not white space, white space is ignored.
 func containsText(in, text []byte) bool {
 	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true

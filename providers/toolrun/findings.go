@@ -11,7 +11,7 @@ var (
 	altered = &stream.Diagnosis{
 		Code: "EXEC_ALTERED", Severity: stream.Error, By: stream.Client, OtherSeverities: []stream.Severity{stream.Info},
 		Verdict:      "changed",
-		SeverityNote: "info if the only losses are fields with the same key, or digits that a double can't store, as in most JSON libraries",
+		SeverityNote: "info if the only losses are fields with the same key, or digits that a double can't store, as with most JSON libraries",
 		Meaning:      "A tool got arguments that the model didn't write: the client changed the arguments.",
 		Advice:       "Make the client pass on the arguments unchanged, or make it tell the model about the change.",
 	}

@@ -300,7 +300,7 @@ func (m *Matcher) judgeArgs(of *Call, a *ToolRequest) {
 	switch {
 	case !a.isCertain():
 	case whole && json.SameIn(json.Parsed, withoutTags(wrote), withoutTags(a.Request.Args)):
-		m.found(of, a, altered.WithSeverity(stream.Info).Finding("%s got arguments without a repeated field, or without digits that a double can't store, as in most JSON libraries: %s differs", a.Tool, at))
+		m.found(of, a, altered.WithSeverity(stream.Info).Finding("%s got arguments without a repeated field, or without digits that a double can't store, as with most JSON libraries: %s differs", a.Tool, at))
 	case of.syntax == json.SyntaxPrefix:
 		m.found(of, a, cut.Finding("%s was run with %s, but the arguments that the model wrote stop after %s", a.Tool, of.partialArgs(a), stream.Own(count.Of(of.Size, "byte"))))
 	case of.syntax == json.SyntaxBroken:
