@@ -56,7 +56,7 @@ type State struct {
 	Queued  int    // number of waiting bytes
 	Trouble string // reason why bytes are being lost now; empty if they are not
 	Path    string // path of the file; empty for another destination
-	Damage  string // what another program did to the previous file, and where recording continues
+	Damage  string // the damage that another program did to the previous file, and the path where recording continues
 }
 
 // New begins a capture on w and records to it. The times of the records count from created. The parameter by

@@ -269,7 +269,7 @@ func (l boundList[T]) readLater(s Scanner) {
 
 // lateElements reads elements of an array one by one, all into the same memory.
 type lateElements[T any] struct {
-	first, next Scanner // at the first element, and at element n
+	first, next Scanner // Scanners at the first element and at element n
 	n           int
 	element     *T
 	shape       *object

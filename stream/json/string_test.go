@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestNextChar reads characters that are complete, may continue, or never will.
+// TestNextChar checks characters that are complete, that may continue, or that will never be complete.
 func TestNextChar(t *testing.T) {
 	for _, test := range []struct {
 		lit  string
@@ -26,7 +26,7 @@ func TestNextChar(t *testing.T) {
 	}
 }
 
-// TestContent removes the quotes of literals, including literals that are cut off.
+// TestContent checks that the quotes of literals are removed, also from literals that are cut off.
 func TestContent(t *testing.T) {
 	for literal, want := range map[string]string{
 		``: ` false`, `"`: ` false`, `""`: ` true`, `"a`: `a false`, `"a\"`: `a\" false`, `"a\\"`: `a\\ true`, `"a\u00`: `a false`, `"a\`: `a false`,
@@ -39,7 +39,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestQuoted writes texts, including half a surrogate pair, and checks that AppendUnquoted reads them back.
+// TestQuoted checks that AppendUnquoted reads quoted texts back, including half a surrogate pair.
 func TestQuoted(t *testing.T) {
 	for text, want := range map[string]string{
 		"": `""`, "a\"b\\\n\t\r\b\f\x01": `"a\"b\\\n\t\r\b\f\u0001"`, "한국": `"한국"`, "x\xed\xa0\xbdy한": `"x\ud83dy한"`, "\xff": "\"\xff\"",

@@ -103,7 +103,7 @@ func TestRawGet(t *testing.T) {
 		{r.Get("missing").Get("deeper"), nil},
 		{r.Get("x").Get("deeper"), nil},
 		{Value(`[{"a":1}]`).Get("a"), nil},
-		{Value(`{"a":1,"b`).Get("a"), Value(`1`)}, // the fields before an error are there
+		{Value(`{"a":1,"b`).Get("a"), Value(`1`)}, // the fields before an error are kept
 	} {
 		if string(test.got) != string(test.want) || (test.got == nil) != (test.want == nil) {
 			t.Errorf("got %q, want %q", test.got, test.want)
