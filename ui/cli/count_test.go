@@ -67,7 +67,7 @@ func TestPrintCount(t *testing.T) {
 		}
 	}
 	ran := command(t, nil, "print", "--count", dir)
-	for _, want := range []string{"a.log: about 1 response, 51 lines, ", "b.log: 2 lines, 8 B; no marks of responses: use --summary to read it\n", "c.gz: 12 B; use --summary to read it\n"} {
+	for _, want := range []string{"a.log: about 1 response, 51 lines, ", "b.log: 2 lines, 8 B; no sign of a response: use --summary to read it\n", "c.gz: 12 B; use --summary to read it\n"} {
 		if !strings.Contains(ran.stdout, want) || ran.code != 0 {
 			t.Errorf("exit %d, no %q in:\n%s", ran.code, want, ran.stdout)
 		}

@@ -48,7 +48,7 @@ func (a *app) startMetrics(address string, prices *price.Table) (*metricsServer,
 	m := &metricsServer{Metrics: stats.NewMetrics(versionText()), prices: prices, in: liveInbox(), done: make(chan struct{})}
 	pages := http.NewServeMux()
 	pages.HandleFunc("GET /metrics", m.serveText)
-	rules := proxy.GuardRules{Purpose: "this server has only metrics"}
+	rules := proxy.GuardRules{Purpose: "this server serves only metrics"}
 	m.server = &http.Server{
 		Handler:           rules.Handler(pages, "toolscope --metrics", func(*proxy.Refusal) {}), // the response says why
 		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 16, ErrorLog: log.New(io.Discard, "", 0),

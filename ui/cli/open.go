@@ -440,7 +440,7 @@ func (ip *inputs) parseFilter(prices *price.Table) error {
 	case len(faults) > 0:
 		return usageErrorf("--filter: %v", faults[0])
 	case f.Since() > 0:
-		return usageErrorf("--filter since: a time span has no meaning here, because turns are printed as they arrive\nuse a time of day, e.g. since:14:05")
+		return usageErrorf("--filter since: a duration has no meaning here, because turns are printed as they arrive\nuse a time of day, e.g. since:14:05")
 	case !f.Empty():
 		ip.turnFilter = &turnFilter{f, prices}
 	}
@@ -474,10 +474,10 @@ func (ip *inputs) countFiles(ctx context.Context, paths []string) error {
 	to := ip.app.stdout.withBuffer()
 	for _, path := range paths {
 		if path == "-" {
-			return usageErrorf("--count: needs files: standard input can't be counted without reading all of it\nuse --summary")
+			return usageErrorf("--count: needs files, because standard input must be read completely\nuse --summary")
 		}
 		if fleet.IsAddress(path) {
-			return usageErrorf("--count: needs files: data on a hub can't be counted without reading all of it\nuse --summary")
+			return usageErrorf("--count: needs files, because data on a hub must be read completely\nuse --summary")
 		}
 		files, left, err := capture.Find([]string{path})
 		for _, text := range left {
@@ -509,7 +509,7 @@ func countText(n capture.FileSurvey) string {
 	case n.Lines == 0 && n.Responses == 0:
 		return sizeText(n.Bytes) + "; use --summary to read it"
 	case n.Responses == 0:
-		return size + "; no marks of responses: use --summary to read it"
+		return size + "; no sign of a response: use --summary to read it"
 	}
 	return fmt.Sprintf("about %s, %s", count.Of(int(n.Responses), "response"), size)
 }

@@ -302,7 +302,7 @@ func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 			return
 		}
 	}
-	pr.app.printNote("%snothing recognised: it looks like %s, but has no response in a known protocol", of, looks)
+	pr.app.printNote("%snothing recognised: the input looks like %s, but has no response in a known protocol", of, looks)
 	name := strings.TrimPrefix(filepath.Ext(path), ".")
 	if _, ok := formats.Find(name); ok {
 		pr.app.printNote("to read the file as its name suggests, use --from %s; 'toolscope help formats' lists the formats", name)

@@ -294,7 +294,7 @@ func TestProxyWrong(t *testing.T) {
 		{[]string{"--to", "api.test"}, 2, "NAME=URL"},
 		{[]string{"--to", "ftp://api.test"}, 2, "NAME=URL"},
 		{[]string{"--to", "=http://api.test"}, 2, "NAME=URL"},
-		{[]string{"--to", "a=http://x.test", "--to", "a=http://y.test"}, 2, "/a is given twice"},
+		{[]string{"--to", "a=http://x.test", "--to", "a=http://y.test"}, 2, "/a occurs twice"},
 		{[]string{"--to", "http://user:" + canary + "@x.test"}, 2, "user name"},
 		{[]string{"--to", "http://x.test/?k=" + canary}, 2, "query"},
 		{[]string{"--listen", "0.0.0.0:0"}, 2, "other machines"},

@@ -162,7 +162,7 @@ func (p *hubPublisher) statusNotes() (words []ui.StatusNote) {
 	}
 	text, trouble := "to "+p.server, s.Trouble
 	if trouble == "" && s.OrphanedTrouble != "" {
-		trouble = "earlier data not sent, " + s.OrphanedTrouble
+		trouble = "earlier data is not sent: " + s.OrphanedTrouble
 	}
 	if trouble != "" {
 		text += ": " + trouble
@@ -303,7 +303,7 @@ func (p *hubPublisher) noteChanges(now time.Time) {
 	for _, loss := range slices.Concat(s.Losses, s.OrphanedLosses) {
 		if !slices.Contains(n.lost, loss.Why) {
 			n.lost = append(n.lost, loss.Why)
-			n.add("bytes are lost from here on: they " + loss.Why)
+			n.add("data is lost from here on: the bytes " + loss.Why)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func TestPublishLoss(t *testing.T) {
 		p.noteChanges(now.Add(time.Duration(100+i) * time.Second))
 	}
 	p.notes.printPending(a)
-	const lost = "--publish: bytes are lost from here on: they never reached the hub: the spool was full\n"
+	const lost = "--publish: data is lost from here on: the bytes never reached the hub: the spool was full\n"
 	if got := so().stderr; strings.Count(got, lost) != 1 || strings.Count(got, "--publish: the traffic reaches the hub again\n") != 1 || strings.Count(got, "\n") != 3 {
 		t.Error(got)
 	}

@@ -76,7 +76,7 @@ func parseRoutes(to []string) (all []route, only bool, err error) {
 			return nil, false, usageErrorf("--to: the URL can't have a user name, a query or a fragment\nleave them out: clients send their own")
 		}
 		if routeFor(all, name) != nil {
-			return nil, false, usageErrorf("--to: %s is given twice", prefixText(name))
+			return nil, false, usageErrorf("--to: %s occurs twice", prefixText(name))
 		}
 		all = append(all, route{name, hostOf(name, u), u, true})
 	}

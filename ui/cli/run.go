@@ -220,7 +220,7 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	}
 	r.app.printNote("%s", words)
 	if s := r.proxy.Stats(); s.Requests+s.Refused == 0 && len(fit.did) > 0 {
-		r.app.printNote("no request came through the proxy: %s may ignore %s; see toolscope help clients", fit.name(), fit.did[0])
+		r.app.printNote("no request arrived at the proxy: %s may ignore %s; see 'toolscope help clients'", fit.name(), fit.did[0])
 	}
 	if c.leftProcesses() {
 		a.printNote("processes that %s started are still running, but the proxy has ended: their requests to %s are refused", fit.name(), r.url)

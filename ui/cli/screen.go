@@ -174,7 +174,7 @@ func fileInbox() *screenInbox {
 func liveInbox() *screenInbox { return newScreenInbox(record.QueueRules(maxLiveQueue, notShown)) }
 
 // notShown describes bytes that are missing because the inbox was full.
-const notShown = "are not shown: the display was too slow"
+const notShown = "are not shown: the screen was too slow"
 
 // newScreenInbox returns an inbox with the given rules for its queue.
 func newScreenInbox(rules capture.QueueRules[capture.Record]) *screenInbox {

@@ -220,7 +220,7 @@ func (a *app) newShrinker(ctx context.Context, path string, f *shrinkFlags) (*sh
 	case !isCommandCondition(f.while):
 		words := strings.TrimPrefix(f.while, "where:")
 		if strings.TrimSpace(words) == "" {
-			return nil, usageErrorf("--while %s: no filter\nfor example: --while 'where:tool:run state:aborted'", f.while)
+			return nil, usageErrorf("--while %s: the filter is empty\nfor example: --while 'where:tool:run state:aborted'", f.while)
 		}
 		expr, faults := filter.Parse(words)
 		if len(faults) > 0 {

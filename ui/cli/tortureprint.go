@@ -46,7 +46,7 @@ func (o *tortureOptions) listScenes(chosen []*torture.Scene) error {
 		default:
 			to.printLine("%s: %s", s.Name, s.Sends)
 			if s.HasNoRule() {
-				to.printLine("  no rule: what the client does is shown")
+				to.printLine("  no rule: the client's behaviour is only shown")
 			}
 			for _, row := range [][2]string{{"must", s.Must}, {"must not", s.MayNot}, {"why", s.Why}, {"source", s.Source}} {
 				if row[1] != "" {
@@ -255,7 +255,7 @@ type storedResult struct {
 // compareResults prints the differences between two results.
 func (o *tortureOptions) compareResults(args []string) error {
 	if len(args) != 2 {
-		return usageErrorf("--compare: takes two files, got %d\nmake them with --format jsonl", len(args))
+		return usageErrorf("--compare: takes two files, got %d\ncreate them with --format jsonl", len(args))
 	}
 	var sides [2]map[string]storedResult
 	for i, name := range args {
@@ -307,7 +307,7 @@ func readResults(name string) (map[string]storedResult, error) {
 	for lines.Scan() {
 		var r storedResult
 		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			return nil, fmt.Errorf("%s: not a result of torture: %w", name, err)
+			return nil, fmt.Errorf("%s: not torture results: %w", name, err)
 		}
 		if r.Type == "scene" && r.Scene != "" {
 			all[r.Scene] = r
@@ -317,7 +317,7 @@ func readResults(name string) (map[string]storedResult, error) {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: has no result of torture\nmake one with: toolscope torture --format jsonl -- CLIENT", name)
+		return nil, fmt.Errorf("%s: contains no torture results\ncreate some with: toolscope torture --format jsonl -- CLIENT", name)
 	}
 	return all, nil
 }

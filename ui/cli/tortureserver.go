@@ -84,9 +84,9 @@ func (s *sceneServer) takeFacts() torture.Facts {
 	switch {
 	case len(f.Requests) > 0:
 	case len(s.declared) > 0:
-		f.Missing = "no request declares the tools note and tick, only " + strings.Join(s.declared, ", ")
+		f.Missing = "no request declares the tools \"note\" and \"tick\", only " + strings.Join(s.declared, ", ")
 	case f.Side > 0:
-		f.Missing = "no request declares the tools note and tick"
+		f.Missing = "no request declares the tools \"note\" and \"tick\""
 	default:
 		f.Missing = "no request came"
 	}
