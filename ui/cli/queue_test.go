@@ -12,7 +12,7 @@ import (
 	"toolscope/stream"
 )
 
-// teller is a printer that records what it is asked to print.
+// teller is a printer that records its own output.
 type teller struct{ told []string }
 
 func (p *teller) addTurn(_ *providers.View, _ string, t *stream.Turn) {

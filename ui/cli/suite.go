@@ -224,7 +224,7 @@ func (s *suiteReport) runAdapter(ctx context.Context, args []string, limits suit
 	}
 	s.chosen = slices.DeleteFunc(s.chosen, func(c *suite.Case) bool { return !slices.Contains(s.protocols, c.Protocol) })
 	if len(s.chosen) == 0 {
-		return fmt.Errorf("no case is left for the adapter's protocols:  %s", present.JoinWords(s.protocols...))
+		return fmt.Errorf("no case is left for the adapter's protocols: %s", present.JoinWords(s.protocols...))
 	}
 	if s.results, s.questions, err = askAll(ctx, d, s.chosen); err != nil {
 		return err

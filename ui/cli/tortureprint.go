@@ -124,7 +124,7 @@ func (o *tortureOptions) printText(to lineWriter, results []sceneResult) {
 	to.printLine("toolscope %s", commandLine(pathsOf(o.capturePath(firstShown(results).scene))))
 }
 
-// explainControl prints what may be missing if the control failed.
+// explainControl prints the possible reasons if the control failed.
 func (o *tortureOptions) explainControl(to lineWriter, r *sceneResult) {
 	to.printLine("its output is in %s", filepath.Join(o.out, "plain.txt"))
 	if r.facts.Missing != "" {
