@@ -182,8 +182,8 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 // notStudied is the result for a call that the client treats in an unknown way.
 var notStudied = clientCall{unknown: true}
 
-// emptyOnError applies the rule of agents that send {} instead of text that doesn't parse. Of the JSON values that
-// are not objects, only arrays were observed.
+// emptyOnError applies the rule of agents that send {} instead of text that doesn't parse. Arrays are the
+// only JSON values other than objects that were observed.
 func emptyOnError(r receivedCall, to string) clientCall {
 	v, ok := js.Parse(r.args)
 	switch {
