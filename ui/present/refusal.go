@@ -114,8 +114,8 @@ func elementOf(list json.Value, n int) json.Value {
 	return nil
 }
 
-// partsAround returns the message at a path, and the messages before and after it. The result place is the block that
-// the path names. The list is nil if the path does not lead into a list.
+// partsAround returns the message at a path, and the messages before and after it. The parameter place is the block
+// that the path names. The list is nil if the path does not lead into a list.
 func partsAround(body json.Value, path string, place json.Value, ids []string) (parts []PlacedPart) {
 	steps := pathSteps(path)
 	if len(steps) < 2 {
