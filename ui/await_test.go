@@ -129,7 +129,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// parted reports whether a command ends the program.
+// parted reports whether the program should end.
 func (s *rig) parted() bool { return s.quitPending && len(s.openExchanges()) == 0 }
 
 // TestStatus checks that notes change without a new record, that alarms come last, and that notes without room are
