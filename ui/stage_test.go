@@ -64,8 +64,8 @@ var proofs = []struct {
 
 var stageSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}
 
-// TestClaims plays the whole demo without waiting. It checks each caption against its call, its finding and its row
-// in the summary.
+// TestClaims plays the whole demo without waiting. It checks each caption against its call and its finding, and checks
+// that the texts in proofs are visible.
 func TestClaims(t *testing.T) {
 	for _, size := range stageSizes {
 		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
