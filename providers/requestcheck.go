@@ -110,7 +110,11 @@ func ReadRequest(body []byte, to *protocol.Target) (*requestrules.Request, error
 // addBreach adds a breach with its first place in the body.
 func (h *history) addBreach(b requestrules.Breach, body []byte, messages []protocol.Message) *requestBreach {
 	of := requestBreach{Breach: b, call: b.Spots[0].Call}
-	of.start, of.end = placeOf(body, messages, b.Spots[0])
+	if at := b.Spots[0]; at.Tool != "" && h.x.Protocol != nil {
+		of.start, of.end = placeOfTool(body, h.x.Protocol, at.Tool)
+	} else {
+		of.start, of.end = placeOf(body, messages, at)
+	}
 	h.check.breaches = append(h.check.breaches, of)
 	return &h.check.breaches[len(h.check.breaches)-1]
 }
@@ -365,41 +369,66 @@ func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 	return true
 }
 
-// placeOf returns the place of a part in the body. The parts are in the same order in the body, except those
-// of the system prompt. The result end is 0 if the part was not found.
+// placeOf returns the place of a part in the body. Messages and parts are in the same order in the body, except those
+// of the system prompt. A message without a text of its own has the place of its first part. The result end is 0 if the
+// part was not found.
 func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (start, end int) {
-	if at.Message == requestrules.NoMessage {
+	if at.Message < 0 {
 		return 0, 0
 	}
-	if at.Message < 0 {
-		quoted := json.AppendQuoted(nil, []byte(at.Words.Text))
-		if start = bytes.Index(body, quoted); start < 0 {
-			return 0, 0
-		}
-		return start, start + len(quoted)
-	}
 	from := 0
-	find := func(raw json.Value) (at int, ok bool) {
-		n := bytes.Index(body[from:], raw)
-		if n < 0 || len(raw) == 0 {
-			return 0, false
-		}
-		from += n
-		return from, true
-	}
 	for i := range messages {
-		m, before := &messages[i], from
-		if n, ok := find(m.Raw); ok && i == at.Message && (at.Part < 0 || m.Parts[at.Part].Raw == nil) {
-			return n, n + len(m.Raw)
+		m, before, first, within := &messages[i], from, from, len(body)
+		if n := bytes.Index(body[from:], m.Raw); n >= 0 && len(m.Raw) > 0 {
+			from += n
+			first, within = from, from+len(m.Raw)
+			if i == at.Message && (at.Part < 0 || m.Parts[at.Part].Raw == nil) {
+				return from, within
+			}
 		}
 		for j := range m.Parts {
 			raw := m.Parts[j].Raw
-			if n, ok := find(raw); ok && i == at.Message && max(0, at.Part) == j {
-				return n, n + len(raw)
+			n := bytes.Index(body[from:within], raw)
+			if n < 0 && within < len(body) { // the message may contain its parts in another order
+				from, n = first, bytes.Index(body[first:within], raw)
 			}
+			if n < 0 || len(raw) == 0 {
+				continue
+			}
+			from += n
+			if i == at.Message && max(0, at.Part) == j {
+				return from, from + len(raw)
+			}
+			from += len(raw)
+		}
+		if within < len(body) {
+			from = within
 		}
 		if m.Role == protocol.System { // the body may contain the system prompt after the messages
 			from = before
+		}
+	}
+	return 0, 0
+}
+
+// placeOfTool returns the place of a declared tool's name in the body. The result end is 0 if it was not found.
+func placeOfTool(body json.Value, p *protocol.Protocol, name string) (start, end int) {
+	quoted := json.AppendQuoted(nil, []byte(name))
+	for _, key := range p.Marks.ToolKeys {
+		for _, request := range []json.Value{body, body.Get("request")} {
+			list := request.Get(key)
+			from := bytes.Index(body, list)
+			for from >= 0 && len(list) > 0 {
+				n := bytes.Index(list, quoted)
+				if n < 0 {
+					break
+				}
+				start, end = from+n, from+n+len(quoted)
+				if path := json.PathAt(body, start, end); strings.HasSuffix(path, ".name") {
+					return start, end
+				}
+				from, list = end, list[n+len(quoted):]
+			}
 		}
 	}
 	return 0, 0

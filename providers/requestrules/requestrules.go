@@ -41,6 +41,7 @@ const (
 // request.
 type Spot struct {
 	Message, Part int            // Part is -1 for the message itself, and Message is -1 for a declared tool
+	Tool          string         // name of the declared tool
 	ID            string         // id of the call; "" if it has none
 	Words         stream.Message // words for the place in a message
 	Call          stream.Ref     // the model's call, if it is not in the request
@@ -223,7 +224,7 @@ func (c *checker) checkTools() {
 		if c.Target.Refusal.Name == "" || t.Name == "" || !t.Declarable() || c.Target.Names.Takes(t.Name) {
 			continue
 		}
-		at := Spot{Message: -1, Part: i, Words: stream.Messagef("%s", stream.Fact(stream.Clip([]byte(t.Name), 0, maxQuoted)))}
+		at := Spot{Message: -1, Part: i, Tool: t.Name, Words: stream.Messagef("%s", stream.Fact(stream.Clip([]byte(t.Name), 0, maxQuoted)))}
 		c.addSpot(replay.NameIllegal.Diagnosis, "tool-name-legal", ByHost, "the request declares a tool whose name the target doesn't accept", at)
 	}
 }
