@@ -262,7 +262,7 @@ func followSteps(v json.Value, steps []string) json.Value {
 // isBlock reports whether an object is a block of a message or a declared tool. Inside such an object,
 // followSteps follows only the names of lists.
 func isBlock(v json.Value) bool {
-	return v.Get("type").IsString() || v.Get("name").IsString()
+	return v.Get("type").IsString() || v.Get("name").IsString() || v.Get("toolUse").IsPresent() || v.Get("toolResult").IsPresent()
 }
 
 func elementAt(list json.Value, n int) (value json.Value) {
@@ -315,9 +315,21 @@ func joinedAt(messages json.Value, steps []string) json.Value {
 	return nil
 }
 
+// kindPhrases maps phrases in errors to the kind of the place. Such an error also mentions other kinds.
+var kindPhrases = []struct{ phrase, kind string }{
+	{"found in `tool_result` blocks", "tool_result"},
+	{"multiple `tool_result` blocks", "tool_result"},
+	{"`tool_use` ids were found", "tool_use"},
+}
+
 // hasNamedKind reports whether a value is or contains a block of a kind that an error mentions, or a block of
 // the kind that the provider found instead. It returns true if the error mentions no kind.
 func hasNamedKind(v json.Value, words string) bool {
+	for _, p := range kindPhrases {
+		if strings.Contains(words, p.phrase) {
+			return hasKind(v, p.kind)
+		}
+	}
 	named := false
 	if kind := v.Get("type").Text(); kind != "" && strings.Contains(words, "found `"+kind+"`") {
 		return true
@@ -326,15 +338,30 @@ func hasNamedKind(v json.Value, words string) bool {
 		if !strings.Contains(words, kind) {
 			continue
 		}
-		named = true
-		if of := v.Get("type").Text(); of == kind || of == "redacted_"+kind || v.Get(kind).IsPresent() {
-			return true
-		}
-		if !v.Get("type").IsString() && bytes.Contains(v, []byte(kind)) {
+		if named = true; hasKind(v, kind) {
 			return true
 		}
 	}
 	return !named
+}
+
+// hasKind reports whether a value is a block of a kind, or a message that contains such a block.
+func hasKind(v json.Value, kind string) bool {
+	if isOfKind(v, kind) {
+		return true
+	}
+	for block := range v.Get("content").Elements() {
+		if !v.Get("type").IsString() && isOfKind(block, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// isOfKind reports whether a block is of a kind. Blocks of Bedrock's Converse have a field with the name of their kind.
+func isOfKind(block json.Value, kind string) bool {
+	of := block.Get("type").Text()
+	return of == kind || of == "redacted_"+kind || block.Get(kind).IsPresent() || kind == "thinking" && block.Get("reasoningContent").IsPresent()
 }
 
 // resolvePosition returns the part with a call of a tool, in the content at a position. Positions may count
