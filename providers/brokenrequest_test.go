@@ -130,6 +130,9 @@ var brokenRules = []brokenRule{
 				parts, results := *c.parts(c.at), *c.parts(c.at + 1)
 				n := len(parts) - 1
 				parts[n].id, results[len(results)-1].id = parts[n-1].id, results[len(results)-2].id
+				if c.number == 4 { // neither call has a result
+					*c.parts(c.at + 1) = results[:len(results)-2]
+				}
 				return c.at, n
 			}
 			var rounds []int

@@ -110,6 +110,35 @@ func TestBrokenRequests(t *testing.T) {
 	t.Log(cases)
 }
 
+// TestTwoBrokenRules checks that a place where a request breaks two rules has one finding above info, and that the
+// finding about the refused rule is an error.
+func TestTwoBrokenRules(t *testing.T) {
+	stable := []string{"id-legal", "name-legal", "arguments-object", "call-answered"} // they keep the places of parts
+	cases := 0
+	eachBroken(func(rule *brokenRule, f *requestForm) {
+		eachBroken(func(other *brokenRule, of *requestForm) {
+			if of != f || rule.rule == other.rule || !slices.Contains(stable, rule.rule) || !slices.Contains(stable, other.rule) {
+				return
+			}
+			for _, shape := range trialShapes[:3] {
+				c := newTrial(f, shape, false)
+				if at, part := rule.breaks(c); rule.rule != "call-answered" {
+					other.breaks(c)
+					in := playTrial(c, f.own, f.refusal(refusalText(rule, c, at, part)), 400)
+					cases++
+					found := findingsOf(in, rule.code)
+					if twice := placesFoundTwice(in); twice != nil || len(found) != 1 || found[0].Severity != stream.Error {
+						t.Errorf("%s and %s, %s, shape %d: %q, %s", rule.rule, other.rule, f.name, shape.number, twice, describeFindings(in, stream.Warn))
+					}
+				}
+			}
+		})
+	})
+	if cases < 60 {
+		t.Errorf("only %d cases", cases)
+	}
+}
+
 // TestAlmostBrokenRequests checks that legal requests that look like broken ones have no finding above info and no
 // finding about a rule, whether or not a response is seen.
 func TestAlmostBrokenRequests(t *testing.T) {

@@ -414,6 +414,9 @@ func valueWithID(body json.Value, id string) json.Value {
 func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (points int) {
 	if hasRuleWords(b, words) {
 		points += 2
+		if slices.ContainsFunc(ruleFields[b.Rule], func(field string) bool { return strings.HasSuffix(r.Said, field) }) {
+			points++
+		}
 	} else if b.Proof == requestrules.ByRefusal {
 		return 0
 	}
@@ -424,6 +427,14 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 		points++
 	}
 	return points
+}
+
+// ruleFields lists, for each rule about a field, the ends of the places that errors about the rule name. The words of
+// such errors are the same for several fields.
+var ruleFields = map[string][]string{
+	"id-legal":        {".id", ".call_id"},
+	"name-legal":      {".name"},
+	"tool-name-legal": {".name"},
 }
 
 // ruleWords lists, for each rule, words in errors that refuse a breach of the rule, in lower case.
