@@ -78,7 +78,7 @@ var reasoningNear = []func(c *trial){
 		case "chat", "responses", "deepseek":
 			c.model = "another"
 		default:
-			c.seen = nil // the path contains the model, and no response shows the reasoning
+			c.earlier = nil // the path contains the model, and no response shows the reasoning
 		}
 	},
 	func(c *trial) { // the step is over, and its reasoning changed

@@ -11,9 +11,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// playTrial reads a request and its response, after the responses that the trial has seen. Status 0 is no response.
+// playTrial reads a request and its response, after the earlier requests of the trial. Status 0 is no response.
 func playTrial(c *trial, url, response string, status int) *Inspector {
-	exchanges := c.seen
+	exchanges := c.earlier
 	if status != 0 {
 		exchanges = append(exchanges[:len(exchanges):len(exchanges)], asked{c.body(), response, status})
 	}
@@ -139,6 +139,39 @@ func TestTwoBrokenRules(t *testing.T) {
 	}
 }
 
+// TestBrokenPairsAfterResponses checks that each call or result in a broken pair has one finding above info if the
+// responses with the calls were seen. The finding may be about the call.
+func TestBrokenPairsAfterResponses(t *testing.T) {
+	eachBroken(func(rule *brokenRule, f *requestForm) {
+		if !slices.Contains([]string{"call-answered", "result-has-call", "result-once", "result-follows"}, rule.rule) {
+			return
+		}
+		for _, shape := range trialShapes {
+			shape.seen = true
+			c := newTrial(f, shape, false)
+			calls := len(*c.parts(c.at))
+			at, part := rule.breaks(c)
+			want, places := rule.code, 1
+			if rule.rule == "result-follows" {
+				places = c.calls // the results of all calls come too late, and each call may have a finding
+			}
+			if rule.rule == "result-has-call" && len(*c.parts(c.at)) <= calls && (*c.parts(at))[part].text != "a lost file" {
+				want = "CALL_DROPPED"
+			}
+			in := playTrial(c, f.own, f.refusal(refusalText(rule, c, at, part)), 400)
+			var found []string
+			for _, finding := range requestFindings(in) {
+				if finding.Severity > stream.Info {
+					found = append(found, finding.Code+" "+finding.By.String())
+				}
+			}
+			if n := len(found); n == 0 || n > places || !slices.Equal(found, slices.Repeat([]string{want + " client"}, n)) {
+				t.Errorf("%s, %s, shape %d: %q, want %s\n%s", rule.rule, f.name, shape.number, found, want, c.body())
+			}
+		}
+	})
+}
+
 // TestAlmostBrokenRequests checks that legal requests that look like broken ones have no finding above info and no
 // finding about a rule, whether or not a response is seen.
 func TestAlmostBrokenRequests(t *testing.T) {
@@ -146,7 +179,7 @@ func TestAlmostBrokenRequests(t *testing.T) {
 	failed := map[string]bool{}
 	eachBroken(func(rule *brokenRule, f *requestForm) {
 		for n, change := range rule.near {
-			for _, shape := range trialShapes[:3] {
+			for _, shape := range trialShapes[1:inLong(3, 6)] {
 				c := newTrial(f, shape, rule.reasons)
 				change(c)
 				for _, url := range slices.DeleteFunc([]string{f.own, f.other}, func(url string) bool { return url == "" }) {

@@ -65,7 +65,7 @@ var refusalCases = []refusalCase{
 func (r *refusalCase) newRefused(shape trialShape) (c *trial, at, part int) {
 	f := formNamed(r.form)
 	c = newTrial(f, shape, r.kind == refusedReasoning)
-	c.seen = nil
+	c.earlier = nil
 	switch r.kind {
 	case refusedCall:
 		return c, c.at, c.callIndex()

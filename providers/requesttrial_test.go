@@ -15,6 +15,7 @@ type trialShape struct {
 	text   bool // the model writes a text before its calls
 	step   bool // the rounds are one step, without questions by the user between them
 	ids    int  // style of the ids
+	seen   bool // the responses of the model are seen
 }
 
 // trialShapes lists the conversations in which each rule is broken.
@@ -35,8 +36,8 @@ type trial struct {
 	at       int // index of the model's message in the round
 	fields   string
 	tools    []string
-	model    string // replaces the name of the model
-	seen     []asked
+	model    string  // replaces the name of the model
+	earlier  []asked // earlier requests with their responses, if these are seen
 }
 
 var toolNames = []string{"ls", "cat", "grep"}
@@ -44,7 +45,7 @@ var toolNames = []string{"ls", "cat", "grep"}
 // newTrial returns a legal conversation. If reasons is set, the model reasons before its calls, the rounds are one
 // step, and the responses are seen.
 func newTrial(f *requestForm, s trialShape, reasons bool) *trial {
-	s.step = s.step || reasons
+	s.step, s.seen = s.step || reasons, s.seen || reasons
 	c := &trial{trialShape: s, form: f, tools: slices.Clone(toolNames)}
 	if reasons && f.name == "anthropic" {
 		c.fields = `"thinking":{"type":"enabled","budget_tokens":5},`
@@ -72,8 +73,8 @@ func newTrial(f *requestForm, s trialShape, reasons bool) *trial {
 			parts = append(parts, call)
 			results = append(results, wirePart{kind: resultPart, id: id, name: toolNames[n], text: fmt.Sprintf("file %d of %d", n, round)})
 		}
-		if reasons {
-			c.seen = append(c.seen, asked{c.body(), f.response(parts...), 200})
+		if s.seen {
+			c.earlier = append(c.earlier, asked{c.body(), f.response(parts...), 200})
 		}
 		if round == s.round {
 			c.at = len(c.messages)
