@@ -189,7 +189,7 @@ func withArticle(k kinds) string {
 	}
 }
 
-// allowedText returns a list of what is allowed: keys for the diagnosis UnknownKey, and values otherwise.
+// allowedText returns a list of the allowed items: keys for the diagnosis UnknownKey, and values otherwise.
 func (n *schemaNode) allowedText(of *stream.Diagnosis) string {
 	if of == UnknownKey {
 		return n.keyList()

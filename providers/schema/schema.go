@@ -530,7 +530,7 @@ func (n *schemaNode) leafCost() int {
 	return n.cost
 }
 
-// newCosted returns what the evaluations of a schema are charged.
+// newCosted returns the units that the evaluations of a schema are charged.
 func (n *schemaNode) newCosted(m *workBudget) *costedSchema {
 	s := n.of
 	t := &costedSchema{meter: m, format: s.Format, once: n.leafCost() + len(s.Required), unique: s.UniqueItems}

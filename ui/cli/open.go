@@ -367,8 +367,7 @@ func (ip *inputs) inputPaths(args []string) []string {
 	return args
 }
 
-// somePaths is like inputPaths, but for a command that needs a path. The parameter what is the name of the argument
-// in the error.
+// somePaths is like inputPaths, but for a command that needs a path. The error calls the missing argument what.
 func (ip *inputs) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := ip.inputPaths(args)
 	if len(paths) == 0 {
