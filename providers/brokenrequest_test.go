@@ -187,7 +187,7 @@ var brokenRules = []brokenRule{
 		},
 		near: nameNear(func(c *trial, name string) { c.retitle(name) }),
 		words: map[string]string{
-			"anthropic": "{at}.tool_use.name: " + classWords, "bedrock": "1 validation error detected: Value at '{at}.toolUse.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+. It does not match pattern.",
+			"anthropic": "{at}.tool_use.name: " + classWords, "bedrock": "1 validation error detected: Value at 'messages.2.member.content.2.member.toolUse.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+",
 			"chat": samePattern, "responses": samePattern, "gemini": nameGoogle,
 		},
 	},
@@ -201,7 +201,7 @@ var brokenRules = []brokenRule{
 		},
 		near: nameNear(func(c *trial, name string) { c.tools = append(c.tools, name) }),
 		words: map[string]string{
-			"anthropic": "{at}: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", "bedrock": "Value at '{path}' does not match pattern: [a-zA-Z0-9_-]+",
+			"anthropic": "{at}: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'", "bedrock": "1 validation error detected: Value at 'toolConfig.tools.1.member.toolSpec.name' failed to satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_-]+",
 			"chat": samePattern, "responses": samePattern, "gemini": "GenerateContentRequest.{path}: " + nameGoogle,
 		},
 	},
