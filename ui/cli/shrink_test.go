@@ -264,7 +264,7 @@ func TestShrinkCommand(t *testing.T) {
 		{`exit 2 {}`, "exit status 2", 1},
 		{`kill -9 $$; {}`, "signal: killed", 1},
 		{`nosuchcommand {}`, "exit status 127", 1},
-		{`where: `, "no filter", 2},
+		{`where: `, "the filter is empty", 2},
 	} {
 		out := filepath.Join(t.TempDir(), "out.tsc")
 		got := command(t, nil, "shrink", "demo/malformed.tsc", "--while", test.command, "-o", out)
