@@ -21,8 +21,8 @@ func sizeName(n int) string {
 	return fmt.Sprintf("%dMiB", n>>20)
 }
 
-// BenchmarkLexer lexes the arguments of one call: at once, in deltas as providers cut them, and byte by byte.
-// The lexer is reused, so it already has memory for its tokens.
+// BenchmarkLexer lexes the arguments of one call: at once, in deltas of the size that providers send, and byte by
+// byte. The lexer is reused, so it already has memory for its tokens.
 func BenchmarkLexer(b *testing.B) {
 	for _, cuts := range []struct {
 		name        string
@@ -62,8 +62,8 @@ func sampleSSE(lineEnd string) []byte {
 	return b
 }
 
-// BenchmarkSSE frames such a stream in network reads of 4 KiB. Newlines only searches the same bytes for line
-// feeds: a framer can't be faster.
+// BenchmarkSSE frames a sample stream in network reads of 4 KiB. For comparison, Newlines only searches the same
+// bytes for line feeds: a framer can't be faster.
 func BenchmarkSSE(b *testing.B) {
 	const read = 4 << 10
 	inReads := func(wire []byte, use func([]byte)) {
@@ -136,8 +136,8 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
-// BenchmarkTimeline appends the events of one call. It reports the memory that is kept for each event,
-// including the bytes of the arguments.
+// BenchmarkTimeline appends the events of one call. It reports the memory that is used for each event, including the
+// bytes of the arguments.
 func BenchmarkTimeline(b *testing.B) {
 	events := sampleEvents(1 << 20)
 	var tl *Timeline
@@ -172,7 +172,7 @@ func heap() float64 {
 func BenchmarkTimelineAt(b *testing.B) {
 	for _, c := range []struct {
 		name   string
-		size   int // of the arguments of a call
+		size   int // number of bytes of a call's arguments
 		atOnce int
 	}{{"turns", 16 << 10, 1}, {"long", 14 << 20, 1}, {"200", 70 << 10, 200}, {"200short", 4 << 10, 200}} {
 		b.Run(c.name, func(b *testing.B) {
@@ -192,7 +192,7 @@ func BenchmarkTimelineAt(b *testing.B) {
 	}
 }
 
-// longestStride returns the maximum number of events that are folded for a past session.
+// longestStride returns the maximum number of events that are folded to make a past session.
 func longestStride(tl *Timeline) float64 {
 	longest, last := 0, 0
 	for _, c := range append(slices.Clone(tl.checkpoints), checkpoint{events: tl.Len()}) {

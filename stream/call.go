@@ -41,7 +41,7 @@ type Call struct {
 	RunByProvider bool // the provider runs the call
 	Discarded     bool // the provider discarded the call, so the call isn't on the wire; Args are from the provider's report
 	freeform      bool
-	nullNone      bool // the arguments null mean that the call has no arguments
+	nullNone      bool // null as the arguments means that the call has no arguments
 
 	callState
 	changeStamp
@@ -50,7 +50,7 @@ type Call struct {
 	*callContent
 }
 
-// callState is the part of a call that changes often. A snapshot has a copy of it.
+// callState is the part of a call that changes often. Each snapshot has a copy of it.
 type callState struct {
 	FirstArgAt, SealedAt, LastArgAt time.Duration // NoTime if it is unknown or has not happened yet
 
@@ -62,12 +62,12 @@ type callState struct {
 	ResultCode Code   // ResultOK or ResultFailed once the response or a later request contains its result
 	phase      Phase
 	stopped    bool // aborted by the client
-	frozen     bool // later events don't apply to the call, because bytes before them were missed
+	frozen     bool // later events don't apply to the call, because bytes before these events were missed
 	settled    bool // no more findings about the syntax are made
 	lateStart  bool // the source lacks the call's beginning
 	broken     bool // the first wrong byte has been reported
 	reusesID   bool // an earlier call of this or another turn has the same id
-	counted    bool // the session's Counts count the call, under countedAs
+	counted    bool // the session's Counts include the call, under countedAs
 	countedAs  Status
 }
 
@@ -169,8 +169,8 @@ func (c *Call) StoppedByClient() bool { return c.stopped }
 // Freeform reports whether the arguments are not JSON by design.
 func (c *Call) Freeform() bool { return c.freeform }
 
-// Syntax returns the syntax of the argument bytes. The arguments null are SyntaxEmpty if the protocol writes
-// them for no arguments.
+// Syntax returns the syntax of the argument bytes. The arguments null are SyntaxEmpty if the protocol writes null for
+// no arguments.
 func (c *Call) Syntax() json.Syntax {
 	if c.evicted != nil {
 		return c.evicted.syntax
@@ -233,13 +233,13 @@ func (c *Call) appendDelta(text string, event int32) {
 }
 
 // replaceArgs replaces the arguments. All their bytes now count as part of this delta. Earlier deltas stay in the
-// list but become empty. Findings stay too, without an offset if it is beyond the new end.
+// list but become empty. Findings stay too, but lose an offset that is beyond the new end.
 func (c *Call) replaceArgs(e Event, n int) {
 	if c.phase > PhaseOpen {
 		c.reportOnce(ProtocolViolation, n, "argument bytes arrived after the call was %s", OwnFact(c.phase.String()))
 	}
 	c.saveArgsState()
-	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // Repaired ran the call too: record its run while these arguments are known
+	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // the rule Repaired has run the call too: record its run while these arguments are known
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
@@ -286,7 +286,7 @@ func deltaOf(deltas *list.List[Delta], event int32, guess int) int {
 	return -1
 }
 
-// endArgs ends the arguments. It appends half a character that still waits for its other half, and closes the
+// endArgs ends the arguments. It appends half a character that is still waiting for its other half, and closes the
 // lexer.
 func (c *Call) endArgs() {
 	if c.half != "" {
@@ -385,8 +385,8 @@ func halfPair(s string) int {
 	return 0
 }
 
-// joinPair returns the character that the surrogate high makes with the first three bytes of s. It returns
-// false if these bytes are not a low surrogate.
+// joinPair joins the surrogate high and the first three bytes of s into one character. It returns false if these
+// bytes are not a low surrogate.
 func joinPair(high, s string) (string, bool) {
 	if len(s) < 3 || s[0] != 0xed || s[1]&0xf0 != 0xb0 {
 		return "", false
@@ -498,9 +498,9 @@ func (c *Call) withdrawSeal() {
 	c.sealedBy, c.sealEvent, c.SealedAt = 0, 0, NoTime
 }
 
-// endByLimit applies a limit that cut the response to one call. A complete object whose arguments are
-// final stays as it is. Empty arguments and free text look complete wherever they are cut, so they stay
-// only if an event before this finish made them final.
+// endByLimit applies a limit that cut the response to one call. A complete object whose arguments are final stays as
+// it is. Empty arguments and free text look complete wherever they are cut. So they stay as they are only if an event
+// before this finish made them final.
 func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
@@ -522,7 +522,7 @@ func cutWords(reason string) string {
 }
 
 // endUnsealed ends a call whose arguments were not final, or whose seal is overruled. If its arguments were cut, it
-// makes a finding. The parameter found is the diagnosis, why is the reason and here is the hint.
+// adds a finding. The parameter found is the finding's diagnosis, why is the reason, and here is the hint.
 func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, here string) {
 	c.phase = p
 	c.checkFinalArgs(event)

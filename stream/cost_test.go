@@ -73,7 +73,7 @@ func applyAll(events []Event) *Session {
 // event can't depend on their size.
 func TestApplyReadsNothingAgain(t *testing.T) {
 	events := sampleEvents(64 << 10)
-	events = events[:len(events)-1] // the seal reads all arguments, once
+	events = events[:len(events)-1] // the seal reads all arguments once
 	want := applyAll(events).Turns[0].Calls[0]
 	s := new(Session)
 	for _, e := range events {

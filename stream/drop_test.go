@@ -84,7 +84,7 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// TestWarmOther checks that Reload refuses a turn that is not the same.
+// TestWarmOther checks that Reload rejects a turn with other content.
 func TestWarmOther(t *testing.T) {
 	var tl Timeline
 	tl.Append(opened(0, "a", "f"), args(0, `{}`), closed(CloseEnd))
@@ -101,8 +101,8 @@ func TestWarmOther(t *testing.T) {
 	}
 }
 
-// TestDrop checks that only the row of a dropped turn is left, and that the other turns stay as they are. It
-// also checks that a block of events is freed with the last turn in it.
+// TestDrop checks that only the row of a dropped turn is left, and that the other turns stay as they are. It also
+// checks that a block of events is freed when its last turn is dropped.
 func TestDrop(t *testing.T) {
 	const turns = 500
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -112,7 +112,7 @@ func TestDrop(t *testing.T) {
 	for _, e := range events {
 		tl.Append(e)
 		if on := tl.Session().Turn(e.Turn); on.Closed() && rng.IntN(50) == 0 {
-			tl.Drop(e.Turn) // later events find its row
+			tl.Drop(e.Turn) // later events about the turn find its row
 		}
 	}
 	for n := range int32(turns) {
@@ -161,7 +161,7 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestResultsGo checks that a tool's result is kept with its turn, counts as the turn's memory, and is evicted
+// TestResultsGo checks that a tool's result is kept with its turn, counts towards the turn's memory, and is evicted
 // with the turn. The size of the result is kept.
 func TestResultsGo(t *testing.T) {
 	tl := new(Timeline)

@@ -7,9 +7,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// Two questions are separate: which party ended a response, and what the response lacks. A provider that ends a
-// response before its terminator is at fault. A client that disconnects, a lost connection and toolscope's own
-// stop are not the provider's fault: the provider would have sent more.
+// Two questions are separate: which party ended a response, and what is missing from the response. A provider that
+// ends a response before its terminator is at fault. A client that disconnects, a lost connection and toolscope's own
+// stop are not the provider's fault, because the provider would have sent more.
 
 // These are the diagnoses of responses that a party other than the provider ended, or that never began.
 var (
@@ -42,9 +42,9 @@ var (
 	}
 )
 
-// cutBy is for responses that end before their terminator. It maps the party that ended a response to the
-// findings about the response and its open calls. Each entry also has the reason why the calls stop, as a
-// sentence and as a hint.
+// cutBy is for responses that end before their terminator. It maps the party that ended a response to the findings
+// about the response and its open calls. Each entry also contains the reason why the calls stop, as a sentence and as
+// a hint.
 var cutBy = map[Party]struct {
 	found, cut *Diagnosis
 	why, here  string
@@ -118,7 +118,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		case c.phase > PhaseOpen:
 		case phase == PhaseUnseen:
 			c.markUnseen(n, t.Missed)
-		case phase == PhaseEnded && t.blind && c.Syntax() == json.SyntaxEmpty: // whether arguments followed is unknown
+		case phase == PhaseEnded && t.blind && c.Syntax() == json.SyntaxEmpty: // it is unknown whether arguments followed
 			c.phase, c.settled = PhaseUnseen, true
 		default:
 			c.stopped = t.closer == Client && phase == PhaseAborted
@@ -128,7 +128,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		c.noteRuleRun(AtEnd, n)
 		c.freeSpare()
 		if t.blind || others || c.lateStart {
-			return // the call may look unfinished only because its rest was missed or cut
+			return // the call may look unfinished only because its remaining bytes were missed or cut off
 		}
 		c.checkSeal(Message{Text: "the call was reported complete"}, n)
 		if c.Name == "" && !c.Discarded {
@@ -242,7 +242,7 @@ func (t *Turn) applyGap(e Event, n int) {
 	if t.gaps++; t.gaps == 1 {
 		t.reportFinding(RecordGap, n, "%s", e.Text)
 	} else { // one finding for all gaps
-		t.Findings = slices.Clone(t.Findings) // past sessions keep the old list
+		t.Findings = slices.Clone(t.Findings) // past sessions keep using the old list
 		i := slices.IndexFunc(t.Findings, func(f Finding) bool { return f.Diagnosis == RecordGap })
 		t.Findings[i].SetMessage(Messagef("%s in %s were not recorded: the state of calls that were not final before the gap is unknown",
 			Own(count.Of(t.Missed, "byte")), Own(count.Of(t.gaps, "place"))))
@@ -282,8 +282,8 @@ func (c *Call) openLate(event int) {
 	c.reportOnce(RecordGap.WithCause(UnknownParty), event, "the source lacks the beginning of this call: its state is unknown")
 }
 
-// applyToLateCall applies an event about a call without its beginning. Its bytes are kept, but no finding is based on
-// them. Complete arguments that arrive later replace them, and the call's state is then known.
+// applyToLateCall applies an event about a call whose beginning is missing. The bytes are kept, but no finding is
+// based on them. Complete arguments that arrive later replace them, and the call's state is then known.
 func (t *Turn) applyToLateCall(c *Call, e *Event, n int) {
 	c = t.editCall(c)
 	c.ensureContent()

@@ -58,8 +58,8 @@ const (
 	// UsageEvent: usage of the turn so far. Payload: *Usage.
 	UsageEvent
 
-	// Finish: the finish reason of the response, or of one choice. Text is the provider's own word, Code
-	// its meaning. Slot is the choice, or AllChoices. Payload: *FinishMeaning, if the word is a number.
+	// Finish: the finish reason of the response, or of one choice. Text is the provider's own word, and Code is its
+	// meaning. Slot is the choice, or AllChoices. Payload: *FinishMeaning, if the word is a number.
 	Finish
 
 	// Failure: an error ended the response, or no provider responded. Text is the error's message. Payload:
@@ -73,9 +73,8 @@ const (
 	// Gap: bytes of the response were missed. Text is the finding's message. Payload: *BytesMissed.
 	Gap
 
-	// SentBack: a later request carries the call in its history. Slot is the call's Number, not its slot.
-	// Text is the call's outcome in that history; Code is its result, 0 for none. Payload:
-	// *SentBackReport.
+	// SentBack: a later request carries the call in its history. Slot is the call's Number, not its slot. Text is the
+	// call's outcome in that history. Code is the call's result, or 0 if there is none. Payload: *SentBackReport.
 	SentBack
 
 	// Ran: a tool run was matched to the call, or toolscope learned more about that run. Slot is the
@@ -114,8 +113,8 @@ func (k EventKind) String() string {
 }
 
 const (
-	NoSlot     = int32(-1) // Slot of a Found about the turn
-	AllChoices = int32(-1) // Slot of a Finish of all choices
+	NoSlot     = int32(-1) // Slot of a Found event about the turn
+	AllChoices = int32(-1) // Slot of a Finish event for all choices
 )
 
 // Code refines an event. Its values depend on the event's kind.
@@ -162,8 +161,8 @@ const (
 // Such events belong to none of the turn's frames.
 func (k EventKind) IsAfterTurn() bool { return k == SentBack || k == Ran }
 
-// An Event is one provider-neutral fact. Events are in the order of the wire. An Event is a value: it may
-// be kept, and it never changes.
+// An Event is one provider-neutral fact. Events are in the order in which they arrived on the wire. An Event is a
+// value: it may be kept, and it never changes.
 type Event struct {
 	At    time.Duration // when the frame was complete, as the time since the source began; or NoTime
 	Text  string        // bytes or words: see EventKind
@@ -198,7 +197,7 @@ func (e Event) String() string {
 // this file, to a Usage, or to a Finding. The comments on the EventKinds name the payload of each kind. A
 // payload never changes once it is part of an event.
 type Payload interface {
-	dumpText() string // text for the end of the event's line; "" or begins with a space
+	dumpText() string // text for the end of the event's line: empty, or beginning with a space
 }
 
 // PayloadOf returns the payload of e. It returns the zero P if e has no payload or a payload of another type,
@@ -236,7 +235,7 @@ type CallInfo struct {
 	Item          string // id of the item that contains the call, if it differs from the call's id
 	Namespace     string // namespace of the tool, if the protocol keeps it apart from the name
 	Freeform      bool   // the arguments are not JSON by design
-	NullIsNone    bool   // the arguments null mean that there are no arguments
+	NullIsNone    bool   // null as the arguments means that there are no arguments
 	Discarded     bool   // the provider discarded the call, so the call isn't on the wire; Args are from the provider's report
 	Copies        int    // number of equal copies of the arguments that arrived, if there are several
 	Signature     string // opaque text that must be sent back with the call
@@ -247,9 +246,9 @@ type CallInfo struct {
 // and a value, or a positional array.
 type WireForm struct{ Wire string }
 
-// ResultFor identifies the call to which a result belongs: the call with the ID or, if the wire format has no
-// ids, the first call of the tool Name without a result. Without HasContent, the wire reports that there is a
-// result, but not its content.
+// ResultFor identifies the call to which a result belongs: the call with the ID or, if the wire format has no ids,
+// the first call of the tool Name without a result. Without HasContent, the wire reports that there is a result, but
+// doesn't contain it.
 type ResultFor struct {
 	ID, Name   string
 	HasContent bool // Result contains the tool's result
@@ -282,9 +281,9 @@ type Refusal struct {
 	Path   string   // that place in the request, as far as it was found
 	Found  string   // how Path was found: FoundAsSent, FoundJoined, FoundByID, or FoundNowhere
 	IDs    []string // ids of the request that the error names
-	Fits   string   // code of the finding about the request that the error confirms, "" if there is none
+	Fits   string   // code of the finding about the request that the error confirms; "" if there is none
 	Via    []string // programs that passed the error on, from the outside in
-	Place  Message  // names the place in a sentence, "" if it is unknown
+	Place  Message  // describes the place in a sentence; "" if the place is unknown
 }
 
 // Values of Refusal.Found: how the place that an error names was found in the request.
@@ -295,9 +294,8 @@ const (
 	FoundNowhere = "none"
 )
 
-// Ending names the party that ended a turn; By is 0 if it is unknown. If a turn ended as its protocol
-// requires but the source doesn't keep endings, By is UnknownParty: then no party is at fault for missing
-// data.
+// Ending names the party that ended a turn; By is 0 if that party is unknown. If a turn ended as its protocol
+// requires but the source doesn't keep endings, By is UnknownParty: then no party is at fault for missing data.
 type Ending struct{ By Party }
 
 // BytesMissed contains the number of bytes of a response that were missed.

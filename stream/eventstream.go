@@ -29,7 +29,7 @@ const (
 )
 
 // IsEventStream checks whether head begins a message. The result is reports that it does, according to the checksum
-// of its first bytes. The result could is also true if head is too short to decide, but may begin a message.
+// of its first bytes. The result could is also true if head is too short to decide but may begin a message.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxEventStreamMessage>>24, false

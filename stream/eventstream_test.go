@@ -96,7 +96,7 @@ var eventStreamCases = []frameCase{
 	{badMessage("\x09short"), []framed{uncut(residue(badMessage("\x09short"), len(badMessage("\x09short"))))}},
 }
 
-// TestEventStreamWhy checks the reasons why bytes are residue. Each names the failed check.
+// TestEventStreamWhy checks the reasons why bytes are residue. Each reason names the failed check.
 func TestEventStreamWhy(t *testing.T) {
 	for _, test := range []struct{ name, wire, want string }{
 		{"the prelude's checksum", flip(eventA, 9), "the checksum of a message's first 8 bytes is"},
@@ -129,7 +129,7 @@ func TestEventStreamWhy(t *testing.T) {
 	}
 }
 
-// TestEventStreamLarge checks that the largest possible message is read, and only with its last byte.
+// TestEventStreamLarge checks that the largest possible message is read, but not before its last byte.
 func TestEventStreamLarge(t *testing.T) {
 	wire := awsMessage(textHeaders(":event-type", "large"), strings.Repeat("x", 24<<20))
 	n := 0
@@ -167,8 +167,8 @@ func TestEventStreamAfterClose(t *testing.T) {
 	}
 }
 
-// TestIsEventStream checks that a message is distinguished from text by its first bytes, and that fewer bytes
-// are not enough.
+// TestIsEventStream checks that the first bytes of a message distinguish it from text, and that fewer bytes are not
+// enough.
 func TestIsEventStream(t *testing.T) {
 	for n := range len(eventA) {
 		could, is := IsEventStream([]byte(eventA[:n]))
@@ -197,7 +197,7 @@ func FuzzEventStream(f *testing.F) {
 	})
 }
 
-// mendChecksums corrects the checksums, so that the bytes that they protect are read.
+// mendChecksums corrects the checksums, so that the protected bytes are read.
 func mendChecksums(wire []byte) {
 	for len(wire) >= preludeLen {
 		binary.BigEndian.PutUint32(wire[8:], crc32.ChecksumIEEE(wire[:8]))

@@ -19,7 +19,7 @@ const (
 	Dropped            // only a row is left: the facts about the turn itself, and the counts of its calls
 )
 
-// Drop drops all of a turn except its row.
+// Drop drops everything of a turn except its row.
 func (t *Timeline) Drop(number int32) {
 	on := t.session.Turn(number)
 	if on == nil || on.Retention == Dropped {
@@ -185,7 +185,7 @@ func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
 	c.setArgsState(from.argsState().withEventNumbers(events))
 }
 
-// hasSameSizes reports whether t has as much text as the evicted turn cold had, and calls with the same
+// hasSameSizes reports whether the turn t has as much text as the evicted turn cold had, and calls with the same
 // names, numbers of bytes and numbers of deltas.
 func (t *Turn) hasSameSizes(cold *Turn) bool {
 	if len(t.Calls) != len(cold.Calls) || cold.evictedTextLens != [2]int32{int32(len(t.Text)), int32(len(t.Thinking))} {
@@ -200,7 +200,7 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 }
 
 // eventsAs maps event numbers of other to event numbers of t, for the events that contain the turn's text. The turn
-// on in t is the turn again in other. The result same is false if the two turns have different numbers of these
+// is called on in t, and again in other. The result same is false if the two turns have different numbers of these
 // events.
 func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
 	ours, theirs := t.textEvents(on), other.textEvents(again)
@@ -290,9 +290,9 @@ func (w *callContent) unpackRuns(packed string, from int32) {
 	}
 }
 
-// These functions evict payloads that can be restored: usage, and payloads that repeat the row of the turn or
-// call. Invariant: if an event is marked as having a payload but has none, its turn is evicted and its payload
-// can be restored.
+// These functions evict payloads that can be restored: usage, and payloads with the same facts as the row of the turn
+// or call. Invariant: if an event is marked as having a payload but has none, its turn is evicted and its payload can
+// be restored.
 
 // evictPayloads evicts the payloads of a turn's events that can be restored.
 func (t *Timeline) evictPayloads(on *Turn) {

@@ -115,7 +115,7 @@ func TestExecutors(t *testing.T) {
 			`next call: safe ""`, `finish word: safe ""`, `seal: safe ""`, `end of stream: not yet`,
 		}},
 	} {
-		// Every stream has an event before all others: the turn opens.
+		// Every stream begins with an event that opens the turn.
 		all := append([]Event{{Kind: TurnOpen, What: &Opening{}}}, test.events...)
 		turn := fold(all...).Turn(0)
 		if diff := cmp.Diff(test.want, runsOf(turn, turn.Calls[0])); diff != "" {
@@ -124,8 +124,8 @@ func TestExecutors(t *testing.T) {
 	}
 }
 
-// TestSafeIsComplete checks all events in any order. Only a call that is complete, or has no arguments, may
-// ever be run safely.
+// TestSafeIsComplete checks any events in any order. Only a call that is complete, or has no arguments, may ever be
+// run safely.
 func TestSafeIsComplete(t *testing.T) {
 	for _, c := range statusCases {
 		for _, end := range endings {

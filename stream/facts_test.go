@@ -33,7 +33,7 @@ func checkFacts(t *testing.T, all []packedEvent) {
 	}
 }
 
-// FuzzFacts checks that packed events are the same after packing, with any values.
+// FuzzFacts checks that packing doesn't change events, whatever their values.
 func FuzzFacts(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, wide := range []int{0, 1, 3, 8} {

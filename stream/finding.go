@@ -48,7 +48,7 @@ type Diagnosis struct {
 	Code            string
 	Severity        Severity
 	OtherSeverities []Severity // severities that WithSeverity may set instead
-	SeverityNote    string     // when a finding has one of OtherSeverities, e.g. "info if …"
+	SeverityNote    string     // the condition for one of OtherSeverities, e.g. "info if …"
 	By              Party
 	Verdict         string // the verdict on a call or turn, in at most 13 cells; "" if the severity is always Info
 	ExplainsState   bool   // the finding only explains the state of a call or turn; the verdict is that state
@@ -245,8 +245,9 @@ type Message struct {
 // String returns the text.
 func (m Message) String() string { return m.Text }
 
-// Types for arguments of Messagef. Strings, slices and errors count as captured text, unless they have the
-// type Own or OwnFact. So do structs, maps, pointers and arrays without a String method. Numbers don't.
+// These are types for arguments of Messagef. Strings, slices and errors count as captured text, unless they have the
+// type Own or OwnFact. So do structs, maps, pointers and arrays without a String method. Numbers don't count as
+// captured text.
 type (
 	// Own is text of the program, not captured text.
 	Own string
@@ -346,8 +347,8 @@ func isCaptured(arg any) bool {
 	return false
 }
 
-// Clip returns the bytes of text from offset from on, up to most bytes. It doesn't split
-// characters, and writes … for omitted text.
+// Clip returns the part of text that begins at offset from and has up to most bytes. It doesn't split characters, and
+// writes … for omitted text.
 func Clip(text []byte, from, most int) string {
 	from = charStart(text, from)
 	end := charStart(text, min(from+most, len(text)))

@@ -62,7 +62,7 @@ var findingCases = []struct {
 		[]string{"call 2 ID_DUP warn #3"}},
 	{"same id in the next turn", []Event{opened(0, "call_0", "f"), inTurn(1, opened(0, "call_0", "f"))}, []string{"call 1 ID_DUP_ACROSS_TURNS info #1"}},
 
-	// Bytes, as they arrive.
+	// Findings about bytes as they arrive.
 	{"broken", []Event{opened(0, "id", "f"), args(0, `{"a":`), args(0, `1,}`), args(0, `x`)}, []string{"call 1 ARGS_BROKEN error #2 @7"}},
 	{"trailing", sealedWith(`{"a":1}`, `}`), []string{"call 1 ARGS_TRAILING error #2 @7", "call 1 EARLY_WRONG warn #3 @7"}},
 	{"trailing half pair", sealedWith("{}\xed\xa0\xbd"), []string{"call 1 ARGS_TRAILING error #2 @2", "call 1 ARGS_BAD_UTF8 warn #2 @2", "call 1 EARLY_WRONG warn #2 @2"}},
@@ -75,7 +75,7 @@ var findingCases = []struct {
 	{"cumulative", sealedWith(`{"a`, `{"a":1`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2", "call 1 ARGS_BROKEN error #2 @5"}},
 	{"cumulative where a value is due", sealedWith(`{"a":`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2"}},
 
-	// Bytes, once they are final.
+	// Findings about bytes that are final.
 	{"concat", sealedWith(`{"a":1}`, `{"b":2}`), []string{"call 1 ARGS_CONCAT error #3 @7", "call 1 EARLY_WRONG warn #3 @7"}},
 	{"concat, the second unfinished", sealedWith(`{"a":1}{"b`), []string{"call 1 ARGS_CONCAT error #2 @7"}},
 	{"placeholder", sealedWith(`{}`, `{"a":1}`), []string{"call 1 ARGS_PLACEHOLDER_PREFIX warn #3 @2", "call 1 EARLY_WRONG warn #3 @2"}},
@@ -177,8 +177,8 @@ func TestFindingsAreCovered(t *testing.T) {
 	}
 }
 
-// TestReusedIDBy checks the cause of a reused id: the gateway for ids in a response, the client for ids in a
-// history.
+// TestReusedIDBy checks the party at fault for a reused id: the gateway for ids in a response, and the client for ids
+// in a history.
 func TestReusedIDBy(t *testing.T) {
 	for history, want := range map[bool]Party{false: Gateway, true: Client} {
 		s := fold(Event{Kind: TurnOpen, What: &Opening{FromHistory: history}}, opened(0, "call_0", "f"),
@@ -190,7 +190,7 @@ func TestReusedIDBy(t *testing.T) {
 	}
 }
 
-// TestHiddenBy checks the cause of hidden characters: the model writes a name, the provider makes an id.
+// TestHiddenBy checks the party at fault for hidden characters: the model for a name, and the provider for an id.
 func TestHiddenBy(t *testing.T) {
 	for want, open := range map[Party]Event{
 		Model: opened(0, "id", "f\x1b"), Provider: opened(0, "id\u200b", "f"),

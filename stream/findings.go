@@ -364,9 +364,9 @@ func (c *Call) missingEnd() string {
 	return string(end)
 }
 
-// checkFinalArgs makes the findings that need all argument bytes, once. No more bytes may follow.
+// checkFinalArgs makes the findings that need all argument bytes. It is called once, after the last byte.
 func (c *Call) checkFinalArgs(event int) {
-	text := len(c.args.s) // without half a character that waits for its other half
+	text := len(c.args.s) // without half a character that is waiting for its other half
 	c.endArgs()
 	if c.phase != PhaseAborted && c.phase != PhaseTruncated {
 		text = len(c.args.s)

@@ -219,7 +219,7 @@ func (a *Array) frameInside(c byte, emit func(Frame)) {
 	switch c {
 	case '[', '{':
 		if a.depth++; c == '[' && a.inner && a.level < a.Within && a.depth == base+1 {
-			a.level++ // one of the arrays around the elements
+			a.level++ // one of the outer arrays that contain the elements
 			return
 		}
 	case ']', '}':
@@ -243,7 +243,7 @@ func (a *Array) frameInside(c byte, emit func(Frame)) {
 	}
 	a.elem.appendByte(c)
 	if a.depth == base && (c == ']' || c == '}') {
-		a.flush(FrameData, false, emit) // at once: the comma may be seconds away
+		a.flush(FrameData, false, emit) // emit it at once, because the comma may arrive seconds later
 	}
 }
 

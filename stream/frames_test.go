@@ -36,9 +36,9 @@ func frames(f Framer, writes ...[]byte) (out []framed) {
 	return out
 }
 
-// checkFramer checks the invariants for any bytes. Frames don't depend on how the bytes are cut. A frame comes
-// as soon as its last byte does. Frames tile the stream, except for remaining characters without content
-// (nothing).
+// checkFramer checks the invariants for any bytes. Frames don't depend on how the bytes are cut. A frame is emitted
+// as soon as its last byte arrives. Frames tile the stream, except for remaining characters for which nothing returns
+// true.
 func checkFramer(t testing.TB, newFramer func() Framer, wire []byte, nothing func(rune) bool) {
 	t.Helper()
 	want := frames(newFramer(), wire)
@@ -59,7 +59,7 @@ func checkFramer(t testing.TB, newFramer func() Framer, wire []byte, nothing fun
 	same("byte by byte", promptFrames(t, newFramer(), wire))
 }
 
-// promptFrames writes single bytes and checks that each frame comes with its last byte.
+// promptFrames writes single bytes and checks that each frame is emitted with its last byte.
 func promptFrames(t testing.TB, f Framer, wire []byte) (out []framed) {
 	t.Helper()
 	at, open := int64(0), true
@@ -147,7 +147,7 @@ var arrayCases = []frameCase{
 	{`x[{}]`, []framed{residue(`x[{}]`, 5)}},
 }
 
-// nestedCases are about AI Studio's array of arrays. Its elements are one level deeper.
+// nestedCases are arrays of arrays, as AI Studio sends them. Their elements are one level deeper.
 var nestedCases = []frameCase{
 	{`[[]]`, nil},
 	{"[[[1],[2]\n]\n]", []framed{data("[1]", 5), data("[2]", 9)}},

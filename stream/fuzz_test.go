@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// maxFuzz limits fuzz inputs: longer inputs cost time and show nothing new.
+// maxFuzz is the maximum size of fuzz inputs: longer inputs cost time and show nothing new.
 const maxFuzz = 256
 
 func FuzzSSE(f *testing.F) {
@@ -80,7 +80,7 @@ func fuzzEvents(script []byte) (events []Event) {
 	return events
 }
 
-// fuzzPayload returns a payload of some type. The type may differ from the type for the event's kind.
+// fuzzPayload returns a payload of any type. It may not be the type for the event's kind.
 func fuzzPayload(which byte, text string, what byte) Payload {
 	switch {
 	case which == 1 && what&0x40 != 0:
@@ -105,7 +105,7 @@ func fuzzPayload(which byte, text string, what byte) Payload {
 	}[which]
 }
 
-// checkNoSilence checks that a call that is cut or wrong has a finding with the reason once its turn has ended.
+// checkNoSilence checks that a call that is cut off or wrong has a finding with the reason once its turn has ended.
 func checkNoSilence(t *testing.T, events []Event) {
 	s := new(Session)
 	for _, e := range events {

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/list"
 )
 
-// TestLetGoOf checks that evicted bytes are gone, that all other bytes stay the same, and that restored bytes
-// are there. Blocks whose bytes are all evicted are freed.
+// TestLetGoOf checks that evicted bytes are freed, that all other bytes stay the same, and that restored bytes are
+// available again. A block is freed once all its bytes are evicted.
 func TestLetGoOf(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
@@ -65,7 +65,8 @@ func TestLetGoOf(t *testing.T) {
 	}
 }
 
-// TestLetGoOfFrames checks that the frames from number n on keep their places.
+// TestLetGoOfFrames checks that frame from and all later frames keep their bounds when earlier frames are
+// evicted.
 func TestLetGoOfFrames(t *testing.T) {
 	var w Wire
 	for n := range 5 * list.BlockSize {

@@ -10,7 +10,7 @@ func TestMessagef(t *testing.T) {
 	for _, c := range []struct {
 		format string
 		args   []any
-		marked string // the text, with captured text in ⟨⟩
+		marked string // the text, with captured parts in ⟨⟩
 		facts  string
 	}{
 		{"nothing", nil, "nothing", ""},

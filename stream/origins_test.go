@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestOrigins checks that wire forms stay the same, whatever they have in common with the text of their event
-// or with the previous form, and however many events have none.
+// TestOrigins checks that storing doesn't change wire forms. They may share bytes with the text of their event or
+// with the previous form, and any number of events may have none.
 func TestOrigins(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	texts := []string{"", `"`, `a\u003db`, "func main() {", "漢字", strings.Repeat("long ", 300)}
@@ -55,7 +55,7 @@ func TestOriginsAreSmall(t *testing.T) {
 	for i := range 4 * blockEvents {
 		text := fmt.Sprintf("%d bottles", i)
 		if i%8 == 0 {
-			text += ` \u003d ` // the wire may spell it in another way
+			text += ` \u003d ` // the wire may spell the text in another way
 		}
 		e := args(0, strings.ReplaceAll(text, `\u003d`, "="))
 		e.What = &WireForm{`$.content "` + text + `"…`}

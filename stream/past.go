@@ -27,7 +27,7 @@ import (
 type sessionPast struct {
 	isPast           bool
 	era              int32 // number of checkpoints
-	lent             int32 // number of events when the latest past session was made; in a past session, when it was made
+	lent             int32 // number of events when the latest past session was made; in a past session, the number when that session was made
 	retentionChanges int32 // for a past session: the value of Timeline.retentionChanges when it was made
 	snapshotBytes    int   // bytes of snapshots since the last checkpoint
 }
@@ -43,7 +43,8 @@ type changeStamp struct {
 
 func (s *Session) currentStamp() changeStamp { return changeStamp{int32(s.events), s.era} }
 
-// editTurn returns the turn for a change, and marks it as changed. It takes a snapshot and makes a copy if needed.
+// editTurn returns a turn that the caller may change, and marks it as changed. It takes a snapshot and makes a copy
+// if needed.
 func (s *Session) editTurn(t *Turn) *Turn {
 	if s.isPast {
 		return t
@@ -83,7 +84,7 @@ func (t *Turn) changesOnlyDeltaState(e *Event) bool {
 	return c != nil && c.visitedBy == 0
 }
 
-// editForDelta does what editTurn does, for an event that changes only the delta state.
+// editForDelta does the same as editTurn, for an event that changes only the delta state.
 func (s *Session) editForDelta(t *Turn) *Turn {
 	if s.isPast {
 		return t
@@ -96,7 +97,7 @@ func (s *Session) editForDelta(t *Turn) *Turn {
 	return t
 }
 
-// editCall returns the call for a change: it takes a snapshot and makes a copy if needed.
+// editCall returns a call that the caller may change. It takes a snapshot and makes a copy if needed.
 func (t *Turn) editCall(c *Call) *Call {
 	s := t.session
 	if s.isPast {
@@ -257,7 +258,7 @@ func (t *Turn) atCheckpoint(era int32, n int, in *Session) *Turn {
 	return then
 }
 
-// restoreTurn returns a turn like base with the fields of the snapshot. Lists that have grown are taken from t.
+// restoreTurn returns a copy of base with the fields of the snapshot. Lists that have grown are taken from t.
 func (p *turnSnapshot) restoreTurn(base, t *Turn) *Turn {
 	then := *base
 	then.turnContent, then.before, then.blocks = new(turnContent), nil, nil

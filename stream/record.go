@@ -14,7 +14,7 @@ type Record struct {
 	At       time.Duration // when the bytes arrived, as the time since the source began, in whole microseconds; NoTime if unknown
 	Data     []byte        // never changes from now on
 	Head     *Head         // facts from outside the bytes; in the first record of each side of an exchange
-	End      bool          // no more bytes of this exchange come
+	End      bool          // no more bytes of this exchange follow
 	Why      string        // with End: the reason as text, if the exchange did not end normally
 	By       string        // the name of a Party, or "": with End, the party that ended the exchange; with a Head, the party that answered
 	Before   []byte        // the bytes before Data in the line that contained it
@@ -44,7 +44,7 @@ type Location struct {
 	Start, End int64
 }
 
-// A Source is the place that records were read from. They can be read from it again. Sources are comparable.
+// A Source is the place that records were read from and can be read from again. Sources are comparable.
 type Source interface {
 	// Again reads the records of one exchange in [start,end) and calls the function to with each, exactly as
 	// they were first read. The position of the first record of the exchange is start. Again returns an error
@@ -83,7 +83,7 @@ type Head struct {
 	EventNamesUnknown   bool                // the source doesn't contain event names: a missing name is not a fault
 	Reconstructed       bool                // requests are reconstructed from files of a client; the requests that it sent are unknown
 	Incremental         bool                // the request contains only messages that are new since the previous request
-	Rewound             bool                // the request continues an earlier message than the latest
+	Rewound             bool                // the request continues from a message before the latest one
 }
 
 // A RequestInfo contains facts about the request of a turn: its client, session and agent, and its purpose.
@@ -102,7 +102,7 @@ type RequestInfo struct {
 	ResultsOf        string        // the tools whose results end the request, "" if the user's text ends it
 	Snippet          string        // the beginning of the user's last text, or of the result
 	Change           RequestChange // changes since the previous request
-	RetryOf          int32         // number of the failed turn whose request it repeats, from 1; 0 for none
+	RetryOf          int32         // number, from 1, of the failed turn whose request this one repeats; 0 for none
 }
 
 // A RequestChange says how a request differs from the previous one of its conversation. The zero
@@ -188,8 +188,8 @@ func (u Usage) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Merge returns u with the values that the usage later reports. These replace those in u: nothing is summed.
-// Doubt is always that of later, even if empty, because later counts may have resolved it.
+// Merge returns u with its values replaced by those that the usage later reports; nothing is summed. Doubt is always
+// that of later, even if empty, because later counts may have resolved the doubt.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{
 		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},

@@ -32,12 +32,12 @@ var runRuleWords = [NumRunRules]string{
 
 func (x RunRule) String() string { return runRuleWords[x] }
 
-// RunOutcome is the outcome if a client runs a call by a run rule.
+// RunOutcome is the outcome when a client runs a call by a run rule.
 type RunOutcome uint8
 
 const (
-	NotYet        RunOutcome = iota // the rule has not run the call, but more may come
-	Unchanged                       // the rule has run the call, and nothing has changed since, but more may come
+	NotYet        RunOutcome = iota // the rule has not run the call, but more data may come
+	Unchanged                       // the rule has run the call, and nothing has changed since, but more data may come
 	Never                           // the rule never runs the call
 	RunSafely                       // the call runs after the last change, and is Complete or NoArguments
 	RunEarly                        // too early, but the arguments did not change later
@@ -92,7 +92,7 @@ func (c *Call) noteArgsRuns(event int) {
 	default: // more digits may follow a number, but it parses
 		if c.lex.First() == json.Number && c.runs[Parsable].event == 0 && json.Valid(c.args.s) {
 			c.noteRuleRun(Parsable, event)
-			c.runs[Parsable].docs++ // the number counts, although it is not finished
+			c.runs[Parsable].docs++ // the number counts, although it may be unfinished
 		}
 	}
 }

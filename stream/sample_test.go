@@ -14,7 +14,7 @@ import (
 func sampleArgs(size int) []byte {
 	rng := rand.New(rand.NewPCG(7, uint64(size)))
 	var code strings.Builder
-	for code.Len() < size*6/10 { // escapes make it 70 % of the text
+	for code.Len() < size*6/10 { // escapes make the source code 70 % of the text
 		fmt.Fprintf(&code, "\tif err := step%d(ctx, \"%x\"); err != nil {\n", rng.IntN(1000), rng.Uint32())
 		if rng.IntN(8) == 0 {
 			code.WriteString("\t\t// 読み込みに失敗しました: 再試行する — naïve\n")

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// With these functions, tests write a conversation. Its events are in turn 0 and slot 0 unless another is
-// given.
+// Tests write conversations with these functions. Events are in turn 0 and slot 0 unless a test names others.
 
 func opened(slot int32, id, name string) Event {
 	return Event{Kind: CallOpen, Slot: slot, What: &CallInfo{ID: id, Name: name}}
@@ -91,7 +90,7 @@ func callLines(s *Session) string {
 	return strings.Join(lines, "\n")
 }
 
-// findingLines returns all findings of a session: about calls, about turns and about neither.
+// findingLines returns all findings of a session: those about calls, about turns and about neither.
 func findingLines(s *Session) (lines []string) {
 	add := func(where string, findings []Finding) {
 		for _, f := range findings {

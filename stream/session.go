@@ -19,7 +19,7 @@ type Session struct {
 	ids          callIDs
 	noContent    turnContent // the shared content of evicted and dropped turns
 	noWriting    callContent // the shared content of their calls
-	reused       Ref         // the call that had the id of the event's call before; a past session gets it from the timeline
+	reused       Ref         // the earlier call with the same id as the event's call; a past session gets it from the timeline
 	on           *Turn       // the turn of the event that was applied last
 	about        *Call
 	sessionPast
@@ -39,7 +39,7 @@ func (s *Session) Turn(number int32) *Turn {
 // NoTurn is the turn of an event that belongs to none.
 const NoTurn = int32(-1)
 
-// Apply folds one more event into the session. Any event, in any order, gives a valid session. An event that no
+// Apply folds one more event into the session. Any events in any order produce a valid session. An event that no
 // protocol allows is kept and becomes a finding.
 func (s *Session) Apply(e Event) { s.applyEvent(&e) }
 
@@ -104,8 +104,8 @@ func (s *Session) applyToNoTurn(e Event, n int) {
 	}
 }
 
-// turnOfEvent returns the turn of e for a change. The first event of a turn opens the turn, whatever the
-// event's kind.
+// turnOfEvent returns the turn of e, which the caller may change. The first event of a turn opens the turn, whatever
+// the event's kind.
 func (s *Session) turnOfEvent(e *Event) *Turn {
 	if t := s.Turn(e.Turn); t != nil {
 		if t.changesOnlyDeltaState(e) {
@@ -234,7 +234,7 @@ const (
 	numBroadcasts = iota
 )
 
-// broadcastOf returns the broadcast of a Finish.
+// broadcastOf returns the broadcast for a Finish.
 func broadcastOf(e Event) broadcast {
 	if e.Code == FinishDone && toolWords[e.Text] {
 		return broadcastTools
@@ -351,7 +351,7 @@ type callIDs struct {
 	next  int
 }
 
-// assignID gives an id to a call. It returns the call that had it before, NoRef if none is known.
+// assignID gives an id to a call. It returns the call that had the id before, or NoRef if none is known.
 func (x *callIDs) assignID(id string, by Ref) Ref {
 	before, known := x.calls[id]
 	if !known {

@@ -45,7 +45,7 @@ var callCases = []struct {
 	{"name comes after the seal", []Event{opened(0, "", ""), args(0, `{}`), sealed(0), named(0, "id", "f")},
 		`f sealed object: complete {}`},
 
-	// The end of the turn.
+	// Calls at the end of the turn.
 	{"ended", []Event{opened(0, "id", "f"), args(0, `{}`), closed(CloseEnd)},
 		`f ended object: looks done {}`},
 	{"bytes end without terminator", []Event{opened(0, "id", "f"), args(0, `{}`), closed(CloseCut)},

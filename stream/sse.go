@@ -34,7 +34,7 @@ type sseFields struct{ data, other, comments int }
 
 // Write splits the unfinished bytes of earlier writes and p into SSE events, and emits each as a frame.
 func (s *SSESplitter) Write(p []byte, emit func(Frame)) {
-	lf, cr := -1, -1 // the next LF and CR in p at or after i; each is searched again only once it is passed
+	lf, cr := -1, -1 // the next LF and CR in p at or after i; each is searched for again only after i has passed it
 	for i := 0; i < len(p); {
 		if s.afterCR {
 			s.afterCR = false

@@ -14,8 +14,8 @@ type dispatched struct{ Type, Data string }
 // message is an event without a type of its own.
 func message(data string) dispatched { return dispatched{"message", data} }
 
-// sseCase is one vector. Unless mixed is set, its line ends are LF without a special meaning, so CR and CRLF
-// must give the same result.
+// sseCase is one test vector. Unless mixed is set, its line ends are LF without a special meaning, so CR and CRLF
+// must produce the same result.
 type sseCase struct {
 	name  string
 	wire  string
@@ -117,7 +117,7 @@ func TestSSEInvariants(t *testing.T) {
 
 func comment(end int) framed { return framed{Kind: FrameComment, End: int64(end)} }
 
-// sseFrameCases show the data that this framer keeps and the standard discards, and where frames end.
+// sseFrameCases show the data that this framer keeps but the standard discards, and where frames end.
 var sseFrameCases = []frameCase{
 	{"", nil},
 	{"\n\r\n", nil},

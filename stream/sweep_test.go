@@ -79,8 +79,8 @@ func TestSweeps(t *testing.T) {
 	}
 }
 
-// TestManyCalls checks that the cost of an event doesn't depend on the number of earlier calls. A call for
-// which the event brings nothing new is not read.
+// TestManyCalls checks that the cost of an event doesn't depend on the number of earlier calls. An event doesn't read
+// calls that it doesn't change.
 func TestManyCalls(t *testing.T) {
 	var s Session
 	n := int32(0)
@@ -119,8 +119,8 @@ func TestManyCalls(t *testing.T) {
 	}
 }
 
-// TestManyAnswers checks that a result that names only its tool finds its call without reading the calls that
-// have a result.
+// TestManyAnswers checks that the call for a result that names only its tool is found without reading the calls that
+// already have a result.
 func TestManyAnswers(t *testing.T) {
 	var s Session
 	const n = 50
@@ -150,7 +150,8 @@ func TestManyAnswers(t *testing.T) {
 	}
 }
 
-// TestToldOnce checks that a finding that is made once stays single among many findings of a call.
+// TestToldOnce checks that a finding that is made once for each call is not repeated, however many other findings the
+// call has.
 func TestToldOnce(t *testing.T) {
 	odd := &Diagnosis{Code: "ODD", By: Gateway}
 	var s Session

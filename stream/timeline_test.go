@@ -88,7 +88,7 @@ func diffViews(want, got sessionView) string {
 	}, cmp.Ignore()))
 }
 
-// checkTimeline checks that the past is the fold of the earlier events, and that it stays so. It uses different
+// checkTimeline checks that the past is the fold of the earlier events, and doesn't change later. It uses different
 // numbers of checkpoints, and reads the past after each event or only at the end.
 func checkTimeline(t testing.TB, events []Event) {
 	t.Helper()
@@ -174,7 +174,7 @@ func TestTimelineAnything(t *testing.T) {
 	}))
 }
 
-// TestTimelineChanges checks the same for turns and calls whose snapshotted fields change again and again.
+// TestTimelineChanges checks the past of turns and calls whose snapshotted fields change again and again.
 func TestTimelineChanges(t *testing.T) {
 	texts := []string{
 		`{"a":`, strings.Repeat(`[{"a":`, 31), `[`, `{"b\`, `n":`, `[[`, `t`, `r`, `ue`, `]]`, `}`, `]`, strings.Repeat(`}]`, 31), `,"\u`, `00`, `4`, `1":-1`, `e`, `5`,
@@ -281,7 +281,7 @@ var sameDiagnosis = cmp.Comparer(func(a, b *Diagnosis) bool { return a == b })
 func codes(findings []Finding) (out []Finding) {
 	for _, f := range findings {
 		if f.Code == EarlyWrong.Code {
-			continue // depends on the cuts
+			continue // this finding depends on the cuts
 		}
 		out = append(out, Finding{Diagnosis: f.Diagnosis, Severity: f.Severity, Message: f.Message, Offset: f.Offset})
 	}

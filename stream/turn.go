@@ -50,7 +50,7 @@ type Turn struct {
 	*turnContent
 }
 
-// turnState is the part of a turn that changes often. A snapshot has a copy of it.
+// turnState is the part of a turn that changes often. Each snapshot has a copy of it.
 type turnState struct {
 	Finish        string // the finish reason, in the provider's own word
 	FinishMeaning string // the meaning of Finish, if that is a number
@@ -63,7 +63,7 @@ type turnState struct {
 	EndedBy       Party // the party that ended it, 0 while unknown
 	finished      bool
 	finishCode    Code
-	finishSlot    int32 // the choice of Finish
+	finishSlot    int32 // the choice to which Finish belongs
 	failed        bool
 	closed        bool
 	closer        Party // the party that closed it first
@@ -149,8 +149,8 @@ func (t *Turn) inSlot(key int32) *Call {
 // MaxCalls is the maximum number of calls of a turn that a session keeps. A packed event can't name more.
 const MaxCalls = 1<<16 - 1
 
-// reportUnopened reports an event of a call that was never opened. All such events of a turn make one
-// finding and no call. At the end of the turn, their number is added to the finding.
+// reportUnopened reports an event of a call that was never opened. All such events of a turn cause one finding and no
+// call. At the end of the turn, their number is added to the finding.
 func (t *Turn) reportUnopened(e *Event, n int) {
 	t.keepBase()
 	if t.unopened++; t.unopened == 1 {
@@ -159,13 +159,13 @@ func (t *Turn) reportUnopened(e *Event, n int) {
 	}
 }
 
-// countUnopened adds the number of events of calls that were never opened to their finding.
+// countUnopened adds the number of events of never-opened calls to the finding about these events.
 func (t *Turn) countUnopened() {
 	if t.unopened < 2 {
 		return
 	}
 	t.keepBase()
-	t.Findings = slices.Clone(t.Findings) // past sessions keep the old list
+	t.Findings = slices.Clone(t.Findings) // past sessions keep using the old list
 	i := slices.IndexFunc(t.Findings, func(f Finding) bool {
 		return f.Diagnosis == ProtocolViolation && f.Event == int(t.firstUnopened)
 	})
@@ -198,8 +198,8 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall records that the stream continues with the call to after the latest call, or with text if
-// to is nil.
+// leaveLatestCall records that the rule NextSlot runs the latest call, because the stream continues with the call to,
+// or with text if to is nil.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
@@ -313,7 +313,7 @@ func (t *Turn) updateInfo(d Opening) {
 
 // applyFinish applies the finish reason of the response, or of one choice of it.
 func (t *Turn) applyFinish(e Event, n int) {
-	// A good end replaces only an earlier good end of the same choice.
+	// A good end replaces only an earlier good end for the same choice.
 	if isBadEnd(e.Code) || !t.finished || e.Slot == t.finishSlot && !isBadEnd(t.finishCode) {
 		t.Finish, t.FinishMeaning, t.finishCode, t.finishSlot = e.Text, PayloadOf[FinishMeaning](e).Text, e.Code, e.Slot
 	}
@@ -392,7 +392,7 @@ type turnContent struct {
 
 	slots       slotTable
 	byID        map[string]int32 // numbers of calls; nil until the first lookup
-	waiting     map[string]int   // by name: calls before this index of Calls don't wait for a result by that name
+	waiting     map[string]int   // by tool name: no call before this index of Calls is waiting for a result by that name
 	choices     []choiceCalls    // in the order of arrival
 	visited     []*Call          // calls that the broadcast of the current event visited
 	text        eventText        // Text, with its deltas
@@ -429,7 +429,7 @@ type callContent struct {
 	shared     bool         // shared by calls without content: it must not be changed
 }
 
-// deltaProgress is the part of a call's content that changes with its deltas. A snapshot has a copy of it.
+// deltaProgress is the part of a call's content that changes with its deltas. Each snapshot has a copy of it.
 type deltaProgress struct {
 	half      string // half of a surrogate pair, waiting for the other half
 	argsFrame int32  // number of the frame of the latest delta

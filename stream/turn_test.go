@@ -98,7 +98,7 @@ func TestRewriteDeltas(t *testing.T) {
 	}
 }
 
-// TestWhoFailed checks that an error is the provider's by default and if By is Provider, and that the bytes of
+// TestWhoFailed checks that the provider is at fault for an error if By is missing or Provider, and that the bytes of
 // all gaps are counted.
 func TestWhoFailed(t *testing.T) {
 	fails := func(by Party) *Turn {

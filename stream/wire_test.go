@@ -204,8 +204,8 @@ func TestWireFarFrames(t *testing.T) {
 	}
 }
 
-// TestWireLetGo checks that the places of frames stay known after their bytes are evicted, and that later bytes
-// are kept as usual.
+// TestWireLetGo checks that the bounds of frames stay known after their bytes are evicted, and that later bytes are
+// kept as usual.
 func TestWireLetGo(t *testing.T) {
 	var w Wire
 	w.Append([]byte("ab"), time.Second)
@@ -234,7 +234,7 @@ func TestWireLetGo(t *testing.T) {
 	}
 }
 
-// TestWireUpto checks that the beginning of a wire is the wire as it was, and stays so while the wire grows.
+// TestWireUpto checks that the prefix of a wire equals the earlier wire, and doesn't change while the wire grows.
 func TestWireUpto(t *testing.T) {
 	var w, then Wire
 	all, starts := sampleWire(&w)

@@ -61,7 +61,7 @@ func (o *wireForms) add(i int, wire, text string) {
 	}
 }
 
-// close frees unused room once no more forms are expected.
+// close frees unused capacity once no more forms are expected.
 func (o *wireForms) close() { o.packed, o.head, o.tail = bytes.Clone(o.packed), nil, nil }
 
 func (o *wireForms) appendPart(s string) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// If returns 1 if the condition holds, else 0. The sum of such numbers is a count.
+// If returns 1 if the condition is true, and 0 otherwise. A sum of such numbers is a count.
 func If(holds bool) int {
 	if holds {
 		return 1

@@ -75,9 +75,9 @@ func (b *Builder) AwaitsString() bool {
 	return n.more
 }
 
-// Apply applies one patch: a path to one place, in the notation of RFC 9535, and a value. If more is set, the
-// value is a delta of a string, and more deltas follow. If the path can't be followed, Apply returns an error
-// and changes nothing.
+// Apply applies one patch: a path to one place, in the notation of RFC 9535, and a value. If more is true, the value
+// is a delta of a string, and more deltas follow. If the path can't be followed, Apply returns an error and changes
+// nothing.
 func (b *Builder) Apply(path []byte, value Value, more bool) (PatchResult, error) {
 	more = more && value.IsString()
 	if !value.IsPresent() {
@@ -126,7 +126,7 @@ func (n *node) checkPath(depth int, steps []step) error {
 	return nil
 }
 
-// extendString appends to a string that expects more deltas.
+// extendString appends to a string for which more deltas are expected.
 func (b *Builder) extendString(n *node, piece Value, more bool) PatchResult {
 	from, before := len(b.text), len(n.text)
 	b.buf = piece.Append(b.buf[:0])
@@ -147,7 +147,7 @@ func (b *Builder) extendString(n *node, piece Value, more bool) PatchResult {
 	return PatchResult{Added: b.text[from:]}
 }
 
-// addValue creates the place that steps[depth:] name below n, and sets it.
+// addValue creates the element at steps[depth:] below n, and sets its value.
 func (b *Builder) addValue(n *node, depth int, value Value, more bool) PatchResult {
 	rest := b.steps[depth:]
 	over := n.kind != 0 && n.kind != rest[0].containerKind()
@@ -186,8 +186,8 @@ func (b *Builder) addValue(n *node, depth int, value Value, more bool) PatchResu
 	return PatchResult{Added: b.text[from:]}
 }
 
-// openElement writes the text before a new element of n. The step s names the element. The parameter before is the
-// number of elements that n had.
+// openElement writes the text before a new element of n, which s names. The parameter before is the number of
+// elements that n already had.
 func (b *Builder) openElement(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)
@@ -219,7 +219,7 @@ func (b *Builder) replaceValue(n *node, value Value, more bool) PatchResult {
 			b.str = n
 		}
 	case n.kind == was.kind && !was.more && !n.more && string(n.text) == string(was.text) && was.kids == nil:
-		return PatchResult{} // the same value again
+		return PatchResult{} // the value is the same as before
 	default:
 		p.Rewritten = b.rebuildText().Rewritten
 	}
@@ -241,7 +241,7 @@ func (b *Builder) closeTo(keep int) {
 		b.text, b.str = append(b.text, '"'), nil
 	}
 	for i := len(b.open) - 1; i >= keep; i-- {
-		b.text = append(b.text, b.open[i].kind+2) // in ASCII } is 2 after {, and ] after [
+		b.text = append(b.text, b.open[i].kind+2) // in ASCII, } is 2 more than {, and ] is 2 more than [
 		b.open = b.open[:i]
 	}
 }
@@ -276,7 +276,7 @@ func (b *Builder) Flush() PatchResult {
 	return b.rebuildText()
 }
 
-// Close closes everything that is open. No more patches may follow.
+// Close closes everything that is open. No patches can follow.
 func (b *Builder) Close() PatchResult {
 	p := b.Flush()
 	from := len(b.text)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// patchOf is one patch in the form in which the tests write it: path, value, and … if more of the string follows.
+// patchOf is one patch as the tests write it: its path, its value, and an … if more of the string follows.
 type patchOf struct {
 	path, value string
 	more        bool
@@ -26,8 +26,8 @@ func patches(lines string) (list []patchOf) {
 	return list
 }
 
-// build applies patches. After each patch it checks the view of a reader of the events: the text is the beginning of
-// a JSON text, and only grows unless the patch reports Rewritten.
+// build applies patches. After each patch it checks that the text is the beginning of a JSON text, and that the text
+// only grows unless the patch reports Rewritten.
 func build(t *testing.T, list []patchOf) (b *Builder, seen string, rewrites int) {
 	t.Helper()
 	b = new(Builder)
@@ -160,8 +160,8 @@ func TestBuilderRefuses(t *testing.T) {
 	}
 }
 
-// TestBuilderIsNotSlowedDown checks patches that go back and forth in a long text. The text is not rebuilt each
-// time, and it is right in the end.
+// TestBuilderIsNotSlowedDown applies patches that go back and forth in a long text. It checks that the text is not
+// rebuilt each time, and that the final text is correct.
 func TestBuilderIsNotSlowedDown(t *testing.T) {
 	list := []patchOf{{"$.long", `"` + strings.Repeat("x", 100_000) + `"`, false}}
 	for i := range 20_000 {

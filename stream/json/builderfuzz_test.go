@@ -70,8 +70,8 @@ func (p *plain) any() any {
 	return p.value
 }
 
-// FuzzBuilder checks that any patches give the same JSON as a simple tree of them. Cutting the strings into
-// other deltas must not change the JSON.
+// FuzzBuilder checks that any patches produce the same JSON as a simple tree, and that the JSON doesn't depend on how
+// strings are cut into deltas.
 func FuzzBuilder(f *testing.F) {
 	for seed := range uint64(50) {
 		f.Add(seed, uint8(30))
@@ -92,7 +92,7 @@ func FuzzBuilder(f *testing.F) {
 			}
 			p := patchOf{written(r, path), string(lit), more}
 			whole = append(whole, p)
-			if text, ok := value.(string); ok { // the same string in deltas, the last of them empty
+			if text, ok := value.(string); ok { // the same string in deltas, of which the last is empty
 				for _, c := range text {
 					one, _ := json.Marshal(string(c))
 					cut = append(cut, patchOf{written(r, path), string(one), true})

@@ -10,8 +10,8 @@ import (
 )
 
 // Same reports whether two JSON texts have the same value. White space, the order of fields, and the spelling of
-// strings and numbers don't count. Numbers are compared exactly. Every field counts, even if its name occurs
-// again. A text that isn't JSON is the same only if the bytes are equal.
+// strings and numbers don't count. Numbers are compared exactly. Every field counts, even if its name is repeated. A
+// text that isn't JSON is the same only as a text with equal bytes.
 func Same(a, b []byte) bool { return SameIn(Exact, a, b) }
 
 // SameIn reports whether two JSON texts have the same value for a reader with this mode.
@@ -38,8 +38,8 @@ const (
 	AsDouble
 )
 
-// Canonical returns the same form for all JSON texts of the same value. The form isn't JSON. The result ok is
-// false if the text is not one complete JSON value.
+// Canonical returns the same form for all JSON texts with the same value. The form isn't JSON. The result ok is false
+// if the text is not one complete JSON value.
 func Canonical(text []byte, mode Mode) (form []byte, ok bool) {
 	c := canonicalWriter{mode: mode, dst: make([]byte, 0, len(text)+16)}
 	s := Scan(text)
@@ -54,7 +54,7 @@ type canonicalWriter struct {
 	spare  []byte
 }
 
-// canonicalField contains the offsets of a field in dst.
+// canonicalField contains the offsets of one field in dst.
 type canonicalField struct{ start, nameEnd, end int }
 
 func (c *canonicalWriter) writeValue(s *Scanner) {

@@ -55,7 +55,7 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// TestSameIn checks which differences the readers of JSON don't notice.
+// TestSameIn checks which differences readers of JSON don't notice.
 func TestSameIn(t *testing.T) {
 	for _, test := range []struct {
 		a, b             string

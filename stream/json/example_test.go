@@ -100,7 +100,8 @@ func ExampleReadFields() {
 	// text "Hel false
 }
 
-// Values decide sameness, not their spelling. A repeated field counts, except for readers that keep only the last.
+// Texts are the same if their values are, even if their spelling differs. A repeated field counts, except for readers
+// that keep only the last.
 func ExampleSameIn() {
 	a, b := []byte(`{"n":9007199254740993,"a":1,"a":2}`), []byte(`{ "a": 2.0, "n": 9007199254740992 }`)
 	fmt.Println(json.Same(a, b), json.SameIn(json.Parsed, a, b), json.SameIn(json.AsDouble, a, b))

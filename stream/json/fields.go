@@ -12,9 +12,9 @@ import (
 //		switch value := r.Value(); string(r.Key) { … }
 //	}
 type FieldReader struct {
-	Key    []byte // key of the current field, as it is written, without its quotes
-	At     int    // start of the current value; if there is none, the end of the text that was read
-	Closed bool   // the end of the value is there; if there is no value, the closing bracket is there
+	Key    []byte // key of the current field as written, without its quotes
+	At     int    // start of the current value; if it is missing, the end of the text that was read
+	Closed bool   // the end of the value is present; if there is no value, the closing bracket is present
 	text   []byte
 	closer byte // 0 if nothing follows
 	begun  bool
@@ -28,12 +28,13 @@ func ReadElements(array []byte) FieldReader { return newFieldReader(array, '[') 
 
 func newFieldReader(text []byte, opener byte) (r FieldReader) {
 	if n := SpaceLen(text); n < len(text) && text[n] == opener {
-		r = FieldReader{At: n, text: text, closer: opener + 2} // } is two after {, and ] after [
+		r = FieldReader{At: n, text: text, closer: opener + 2} // } is 2 more than {, and ] is 2 more than [
 	}
 	return r
 }
 
-// Next moves to the next value. It returns false if there is none. The value itself may be missing or cut off.
+// Next moves to the next value. It returns false if there are no more values. The value itself may be missing or cut
+// off.
 func (r *FieldReader) Next() bool {
 	if r.closer == 0 {
 		return false

@@ -76,8 +76,8 @@ func TestWholeEscapes(t *testing.T) {
 	}
 }
 
-// FuzzValid compares with encoding/json on valid texts. It also checks that the results for a text that is cut off
-// are within the text.
+// FuzzValid compares the results for valid texts with encoding/json. It also checks that the results for a text that
+// is cut off are within the text.
 func FuzzValid(f *testing.F) {
 	for _, text := range []string{`{"a\\":["\u00e9\"",-1.5e3,true,null,{}]}`, ` "\ud83d\ude00" `, `[[[]],""]`, "0"} {
 		f.Add([]byte(text), uint(4))
@@ -111,7 +111,7 @@ func FuzzValid(f *testing.F) {
 	})
 }
 
-// checkBounds checks that all results are within the bytes, whatever the bytes are.
+// checkBounds checks that all results are within the text, for any bytes.
 func checkBounds(t *testing.T, p []byte) {
 	if n := ValueEnd(p); n < 0 || n > len(p) {
 		t.Fatalf("%q: value of %d", p, n)
@@ -126,8 +126,8 @@ func checkBounds(t *testing.T, p []byte) {
 	}
 }
 
-// checkCut checks the content of a string that is cut. Without the escape at the cut it is valid, and nothing
-// more is removed.
+// checkCut checks that the content of a string that is cut off is valid without the escape at the cut, and that
+// nothing more is removed.
 func checkCut(t *testing.T, lit []byte, cut int) {
 	p := lit[:min(cut, len(lit))]
 	whole := CompleteEscapes(p)

@@ -33,10 +33,10 @@ type Lexer struct {
 	depth  int              // number of open containers
 	object []uint64         // bit d: the container at depth d+1 is an object
 	hex    uint8            // number of hex digits of \u that are still missing
-	word   string           // the remaining bytes of a literal
+	word   string           // remaining bytes of a literal
 	docs   int              // number of complete texts so far
 	first  TokenKind
-	closed bool // no more bytes are expected: a number has ended
+	closed bool // no more bytes are expected, so a number at the end is complete
 	err    *SyntaxError
 }
 
@@ -88,7 +88,7 @@ func (l *Lexer) Open() bool {
 	return l.mode >= inString && l.mode < inJunk && !(l.closed && l.numberDone())
 }
 
-// Depth returns the number of containers that have not closed.
+// Depth returns the number of open containers.
 func (l *Lexer) Depth() int { return l.depth }
 
 // Closer returns the byte that closes the container at depth d, 1 ≤ d ≤ Depth().
@@ -255,7 +255,7 @@ func (l *Lexer) closeContainer(p []byte, i int) int {
 func (l *Lexer) openValue(p []byte, i int) int {
 	c := p[i]
 	if l.mode == wantEnd && c == '{' && l.first == ObjectOpen {
-		l.mode = wantValue // several objects in a row: merged calls
+		l.mode = wantValue // several objects in a row, as merged calls contain
 	}
 	if l.mode != wantValue && l.mode != wantElement {
 		return l.failAt(p, i, l.expectedText())
@@ -341,7 +341,7 @@ func (l *Lexer) inString(p []byte, i int) int {
 		case p[i] == '\\':
 			l.mode = inEscape
 			if i++; i < len(p) {
-				i = l.inEscape(p, i) // directly, without Write: source code is full of escapes
+				i = l.inEscape(p, i) // called directly for speed: source code has many escapes
 			}
 		default:
 			return l.failAt(p, i, l.expectedText())
@@ -480,8 +480,8 @@ func (l *Lexer) State() LexerState {
 	return x
 }
 
-// Lexer returns the lexer that had this state after size bytes. The list ended contains the tokens that had
-// ended then, and may contain more. The error err is one that the lexer has found since, or nil.
+// Lexer returns the lexer that had this state after size bytes. The list ended contains the tokens that had ended
+// then, and may contain later ones. The parameter err is an error that the lexer has found since, or nil.
 func (x *LexerState) Lexer(ended list.List[Token], err *SyntaxError, size int) Lexer {
 	l := Lexer{
 		toks: ended.Before(int(x.toks)), last: x.last, some: x.some, pos: size, mode: x.mode, depth: int(x.depth),
@@ -510,7 +510,7 @@ func (l *Lexer) Clone() Lexer {
 	return c
 }
 
-// Failed returns a lexer that has only the error.
+// Failed returns a lexer that contains only the error.
 func (l *Lexer) Failed() Lexer { return Lexer{err: l.err} }
 
 // Ended returns the tokens that have ended: all except the last.
@@ -588,7 +588,7 @@ func (t TokenList) Before(n int) TokenList {
 	return TokenList{t.ended.Before(n - 1), t.At(n - 1), true}
 }
 
-// All iterates over the tokens with their numbers.
+// All iterates over the tokens and their indexes.
 func (t TokenList) All() iter.Seq2[int, Token] {
 	return func(yield func(int, Token) bool) {
 		for i := range t.Len() {

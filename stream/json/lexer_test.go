@@ -80,19 +80,19 @@ var lexCases = []lexCase{
 	{`{}{}x`, `{1 }2 {3 }4 !5`, SyntaxTrailing, SyntaxTrailing, `byte 4: expected the end of the text, got 'x'`},
 	{`{}{]`, `{1 }2 {3 !4`, SyntaxTrailing, SyntaxTrailing, `byte 3: expected a key or }, got ']'`},
 
-	// An object, then another kind of text.
+	// An object, followed by text of another kind.
 	{`{"query": "test"}, "limit": 10}`, `{1 k8 :9 _10 s16 }17 !31`, SyntaxTrailing, SyntaxTrailing, `byte 17: expected the end of the text, got ','`},
 	{`{}}`, `{1 }2 !3`, SyntaxTrailing, SyntaxTrailing, `byte 2: expected the end of the text, got '}'`},
 	{`{} [`, `{1 }2 _3 !4`, SyntaxTrailing, SyntaxTrailing, `byte 3: expected the end of the text, got '['`},
 	{`{}"`, `{1 }2 !3`, SyntaxTrailing, SyntaxTrailing, `byte 2: expected the end of the text, got '"'`},
 	{`{}1`, `{1 }2 !3`, SyntaxTrailing, SyntaxTrailing, `byte 2: expected the end of the text, got '1'`},
 
-	// Only objects are accepted in a row.
+	// Several values in a row are accepted only if all are objects.
 	{`[][]`, `[1 ]2 !4`, SyntaxBroken, SyntaxBroken, `byte 2: expected the end of the text, got '['`},
 	{`1 2`, `n1 _2 !3`, SyntaxBroken, SyntaxBroken, `byte 2: expected the end of the text, got '2'`},
 	{`"a"{}`, `s3 !5`, SyntaxBroken, SyntaxBroken, `byte 3: expected the end of the text, got '{'`},
 
-	// Broken texts: the first wrong byte, and the expected input.
+	// Broken texts, with the first wrong byte and the expected input.
 	{"\ufeff{}", `!5`, SyntaxBroken, SyntaxBroken, `byte 0: expected a value, got byte 0xef`},
 	{`}`, `!1`, SyntaxBroken, SyntaxBroken, `byte 0: expected a value, got '}'`},
 	{`'a'`, `!3`, SyntaxBroken, SyntaxBroken, `byte 0: expected a value, got '\''`},
@@ -245,7 +245,7 @@ func TestDeepMix(t *testing.T) {
 		if l.Close(); l.Syntax() != SyntaxObject {
 			t.Fatalf("%s, %v", l.Syntax(), l.Err())
 		}
-		for i := range shut { // the other closer is always wrong
+		for i := range shut { // the closer of the other kind is always wrong
 			var l Lexer
 			other := map[byte]string{'}': "]", ']': "}"}[shut[i]]
 			if l.Write([]byte(open + "1" + shut[:i] + other)); l.Err() == nil {

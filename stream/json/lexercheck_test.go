@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// checkLexer checks the invariants for any text.
+// checkLexer checks the lexer's invariants for any text.
 func checkLexer(t testing.TB, text []byte) {
 	t.Helper()
 	var whole Lexer
@@ -141,8 +141,8 @@ func firstWrong(text []byte) int {
 	}
 }
 
-// jsonOffset returns the offset where encoding/json stops. It appends \x01, which is wrong everywhere, to the
-// text. So it can distinguish an unfinished text, which is wrong only at its end, from a wrong text.
+// jsonOffset returns the offset where encoding/json stops. It appends \x01, which is wrong everywhere, to the text.
+// This distinguishes an unfinished text, which is wrong only at its end, from a wrong one.
 func jsonOffset(text []byte) int {
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(append(bytes.Clone(text), 1), new(any)); !errors.As(err, &syntax) {

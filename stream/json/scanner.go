@@ -28,10 +28,10 @@ type Scanner struct {
 	keyAt int // start of key in data, after its quote
 	depth int
 	err   error
-	trace *scanTrace // records the values read, for the cache of a Shape; or nil
+	trace *scanTrace // records the values that are read, for the cache of a Shape; or nil
 }
 
-// Scan returns a Scanner of data.
+// Scan returns a Scanner that reads data.
 func Scan(data []byte) Scanner {
 	s := Scanner{data: data}
 	s.skipSpace()
@@ -165,7 +165,7 @@ func (s *Scanner) leaveContainer() {
 	s.skipSpace()
 }
 
-// scanKey consumes a key and its colon. If one is missing, it sets the error and returns false.
+// scanKey consumes a key and its colon. If either is missing, it sets the error and returns false.
 func (s *Scanner) scanKey() bool {
 	if s.Kind() != '"' {
 		s.setError("a key")
@@ -235,7 +235,7 @@ func (s *Scanner) skipValue() (end int) {
 		s.scanNumber()
 		s.trace.addSlot(start, s.i, numberHole)
 	}
-	end = s.valueEnd() // a container's last step has consumed the space after it
+	end = s.valueEnd() // if this step closed a container, it has also consumed the space after it
 	s.skipSpace()
 	return end
 }

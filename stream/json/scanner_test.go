@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// walk reads a text as decoders do, and writes the values that it reads to out.
+// walk reads a text as decoders do, and writes the values to out.
 func walk(s *Scanner, out *strings.Builder) {
 	switch s.Kind() {
 	case '{':
@@ -152,7 +152,7 @@ func TestNumberLen(t *testing.T) {
 	}
 }
 
-// TestNumberLenAgrees tests every text of up to six characters that numbers consist of.
+// TestNumberLenAgrees compares numberLen with encoding/json for every text of up to six of the characters in numbers.
 func TestNumberLenAgrees(t *testing.T) {
 	const alphabet = "01-+.e"
 	var try func(text []byte)

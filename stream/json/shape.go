@@ -143,7 +143,7 @@ func (o *object) fieldOf(name []byte) *Binding {
 	return o.other
 }
 
-// read reads the next value of s if the value is an object.
+// read reads the next value of s if that value is an object.
 func (o *object) read(s *Scanner) {
 	for ok := s.Object(); ok; ok = s.Member() {
 		f := o.fieldOf(s.Key())
@@ -186,7 +186,7 @@ func (s *Scanner) setName(to *Value) {
 	start := s.keyAt
 	s.trace.addValue(to, start, start+len(s.key))
 	if string(s.data[start:start+len(s.key)]) != string(s.key) {
-		s.trace.skipFrame() // the name has escapes, so a frame like it may have another name
+		s.trace.skipFrame() // the name has escapes, so a similar frame may have another name
 	}
 }
 
@@ -196,7 +196,7 @@ type List[T any] struct {
 	shapes []*object
 	n      int
 	given  bool
-	late   *lateElements[T] // reads the elements from maxReadElements on; nil if no array had any
+	late   *lateElements[T] // reads the elements from maxReadElements on; nil if no array had that many
 }
 
 // maxReadElements is the maximum number of elements of an array that Read reads. At reads each later element on
@@ -212,7 +212,7 @@ type boundList[T any] struct {
 	fields func(*T) []Binding
 }
 
-// Each returns a field that is an array of objects. The function fields returns the bindings for one element.
+// Each returns a field that is an array of objects. The function in fields returns the bindings for one element.
 func Each[T any](name string, to *List[T], fields func(*T) []Binding) Binding {
 	return Binding{name: name, list: boundList[T]{to, fields}}
 }

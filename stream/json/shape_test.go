@@ -52,7 +52,7 @@ func (w *wide) String() string {
 	return s
 }
 
-// frames look the same or nearly the same.
+// the frames look the same or nearly the same
 var frames = []string{
 	`{"type":"a","delta":{"text":"x"}}`,
 	`{"type":"ab","delta":{"text":"\"y\\"}}`,
@@ -75,8 +75,8 @@ var frames = []string{
 	`{"type":[{"a":["b",1]},2],"n":[true,false,null]}`,
 }
 
-// TestShapeRemembers checks that a shape reads a frame the same whatever it read before. The result equals that
-// of a new shape, and that of a Scanner.
+// TestShapeRemembers checks that earlier frames don't affect how a shape reads a frame. The result equals that of a
+// new shape, and that of a Scanner.
 func TestShapeRemembers(t *testing.T) {
 	for _, first := range frames {
 		for _, second := range frames {
@@ -92,8 +92,8 @@ func TestShapeRemembers(t *testing.T) {
 	}
 }
 
-// TestShapeHeads checks the same for frames with different common beginnings, whichever of their values change
-// from one frame to the next.
+// TestShapeHeads does the same as TestShapeRemembers for frames with different common beginnings, in which different
+// values change from frame to frame.
 func TestShapeHeads(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	shapes := []string{
@@ -116,8 +116,8 @@ func TestShapeHeads(t *testing.T) {
 	}
 }
 
-// TestShapeHeadGrows checks that the head is everything that frames have in common before the first hole that
-// changes. After a different frame, the head grows again.
+// TestShapeHeadGrows checks that the head contains everything that the frames have in common before the first hole
+// that changes. After a different frame, the head grows again.
 func TestShapeHeadGrows(t *testing.T) {
 	w := newWide()
 	read := func(kind string, n int, text string) *frameTemplate {
@@ -165,7 +165,7 @@ func checkShape(t *testing.T, w *wide, frame []byte) {
 	}
 }
 
-// plainly returns what a wide reads from the frame, read field by field with a Scanner.
+// plainly reads the frame field by field with a Scanner, and returns the values that a wide would read.
 func plainly(frame []byte) string {
 	var kind, whole, text, strange Value
 	given, choices := false, ""

@@ -57,10 +57,10 @@ func decodeUnicode(p []byte) (c rune, n int) {
 	return c, 6
 }
 
-// NextChar returns the first character of the content of a literal, and its length there. If more is set, the
-// literal may continue: the length is 0 if later bytes decide which character it is. The length is also 0 if
-// there is no character. Half a surrogate pair is a character. A byte that is not UTF-8 is utf8.RuneError, of
-// length 1.
+// NextChar returns the first character of the content of a literal, and its length there. If more is true, the
+// literal may continue: then the length is 0 if later bytes decide which character it is. The length is also 0 if
+// there is no character. Half a surrogate pair is a character. A byte that is not UTF-8 is utf8.RuneError, of length
+// 1.
 func NextChar(lit []byte, more bool) (c rune, n int) {
 	switch {
 	case len(lit) == 0 || lit[0] != '\\' && more && !utf8.FullRune(lit):
@@ -138,8 +138,8 @@ func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	return ReadStringFrom(dst, p)
 }
 
-// ReadStringFrom does the same as ReadString, for a string that was read already up to the first byte of p.
-// That byte is not appended. Escapes before it are complete, including surrogate pairs.
+// ReadStringFrom does the same as ReadString, for a string that was already read up to and including p[0]. It doesn't
+// append p[0]. Escapes before that byte are complete, including surrogate pairs.
 func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	dst = slices.Grow(dst, len(p)+8)
 	to := len(dst)
@@ -196,7 +196,7 @@ func AppendQuoted(dst, text []byte) []byte {
 // appendEscaped appends the content of the JSON string for text. It escapes half a surrogate pair, because the
 // other half may be in the next delta.
 func appendEscaped(dst, text []byte) []byte {
-	halves := bytes.IndexByte(text, 0xed) >= 0 // there may be half pairs
+	halves := bytes.IndexByte(text, 0xed) >= 0 // the text may contain half pairs
 	for i := 0; i < len(text); i++ {
 		if !halves {
 			n := PlainRun(text[i:])

@@ -62,7 +62,7 @@ func TestSuiteRejected(t *testing.T) {
 			t.Errorf("%s is %v", c.name, s)
 		}
 	}
-	// 30 are unfinished or blank. Two of the wrong ones are wrong only because they nest too deeply.
+	// 30 texts are unfinished or blank. Two of the wrong texts are wrong only because they nest too deeply.
 	if wrong := got[SyntaxBroken] + got[SyntaxTrailing]; wrong != 158 || got[SyntaxEmpty]+got[SyntaxPrefix] != 30 {
 		t.Errorf("%v", got)
 	}
@@ -85,8 +85,8 @@ func TestSuitePrefixes(t *testing.T) {
 	}
 }
 
-// TestSuiteFree checks the behaviour of the lexer where the standard leaves a choice. It accepts numbers of any
-// size, and any surrogates and any bytes above ASCII in strings. It rejects a byte order mark and UTF-16.
+// TestSuiteFree checks the lexer's behaviour where the standard leaves a choice. It accepts numbers of any size, and
+// any surrogates and any bytes above ASCII in strings. It rejects a byte order mark and UTF-16.
 func TestSuiteFree(t *testing.T) {
 	refused := map[string]bool{
 		"i_string_UTF-16LE_with_BOM":         true,

@@ -60,7 +60,7 @@ func (f *frameValues) clearValues() {
 // scanTrace records the values that Scanner read in one frame, for making a template.
 type scanTrace struct {
 	frameValues
-	keeps  bool   // the frame may become a template, so the fields below are set too
+	keeps  bool   // the frame may become a template, so the fields below are also set
 	places []span // places of the values
 	holes  []span
 }
@@ -99,14 +99,14 @@ func (t *scanTrace) skipFrame() {
 	}
 }
 
-// startFrame clears the values of the last read. It returns the trace for a frame that Scanner has to read.
+// startFrame clears the values of the last read. It returns the trace for a frame that a Scanner has to read.
 func (c *templateCache) startFrame() *scanTrace {
 	c.clearLast()
 	c.missed++
 	t := &c.trace
 	*t = scanTrace{
 		frameValues: frameValues{t.values[:0], t.counts[:0], t.flags[:0]},
-		keeps:       c.begun && (c.missed <= maxMisses || c.missed%missesAfter == 0), // not the first: it may be the only one
+		keeps:       c.begun && (c.missed <= maxMisses || c.missed%missesAfter == 0), // false for the first frame, because there may be no others
 		places:      t.places[:0], holes: t.holes[:0],
 	}
 	c.last, c.begun = &t.frameValues, true
@@ -244,8 +244,8 @@ func (h templateSlot) slotEnd(data []byte, at int) int {
 // place is the start and end of a value.
 type place struct{ start, end slotOffset }
 
-// slotOffset is a position in a frame: off bytes after the end of hole number holes. Holes count from 1; 0 is
-// the start of the frame.
+// slotOffset is a position in a frame: off bytes after the end of the hole that has the number holes. Holes are
+// numbered from 1; 0 is the start of the frame.
 type slotOffset struct{ holes, off int }
 
 // is reports whether data matches the template, and records the ends of its holes.
@@ -283,7 +283,7 @@ func (l *frameTemplate) fitsFrom(data []byte, n, at int, ends []int) bool {
 	return at == len(data)
 }
 
-// literalBehind returns the literal that follows hole number n.
+// literalBehind returns the literal after hole number n.
 func (l *frameTemplate) literalBehind(n int) []byte {
 	if n+1 < len(l.holes) {
 		return l.literal[l.holes[n].after:l.holes[n+1].after]
@@ -294,8 +294,8 @@ func (l *frameTemplate) literalBehind(n int) []byte {
 // maxHead is the maximum number of bytes that are compared at once.
 const maxHead = 1 << 10
 
-// learnHead sets the head to the beginning of data, up to the last hole that begins within maxHead bytes. If
-// the head so far is from one frame only, it becomes the beginning that both frames share.
+// learnHead sets the head to the beginning of data, up to the last hole that begins within maxHead bytes. If the
+// current head is from one frame only, the new head is the beginning that both frames share.
 func (l *frameTemplate) learnHead(data []byte) {
 	if len(l.holes) == 0 {
 		return

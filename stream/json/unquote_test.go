@@ -31,7 +31,7 @@ var unquoteCases = []struct{ lit, want string }{
 	// Bytes that are not UTF-8 are kept.
 	{"\xff\\n\xc0\xaf", "\xff\n\xc0\xaf"},
 
-	// Cut inside an escape: the incomplete escape is not a character yet.
+	// The text is cut inside an escape: an incomplete escape is not a character yet.
 	{`ab\`, `ab`},
 	{`ab\u`, `ab`},
 	{`ab\u00e`, `ab`},

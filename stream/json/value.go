@@ -47,7 +47,7 @@ func (r Value) OrDefault(other []byte) []byte {
 // Append appends the value as text: the content of a string, or the exact bytes of any other value.
 func (r Value) Append(dst []byte) []byte {
 	if len(dst) == 0 && cap(dst) > 1<<20 && len(r) < cap(dst)/4 {
-		dst = nil // drop a buffer that one value has made large
+		dst = nil // drop the buffer if one value has made it large
 	}
 	if !r.IsString() {
 		return append(dst, r...)
@@ -98,8 +98,8 @@ func (r Value) EmptyObject() bool {
 	return s.Kind() == '{' && !s.Object() && s.End() == nil
 }
 
-// Int returns the value of an integer. A number like 12.0 counts, because some providers write it. The result
-// ok is false for any other value.
+// Int returns the value of an integer. A number like 12.0 counts, because some providers write integers like that.
+// The result ok is false for any other value.
 func (r Value) Int() (n int64, ok bool) {
 	if !r.IsNumber() {
 		return 0, false

@@ -10,7 +10,7 @@ import (
 // ready to use. Its memory is constant, however long and deep the value is.
 type ValueScanner struct {
 	depth   int
-	begun   bool // a byte of the value was seen
+	begun   bool // a byte of the value has been read
 	text    bool // inside a string
 	escaped bool // the last byte was a backslash that escapes the next one
 }
@@ -81,7 +81,7 @@ const MaxValueBytes = 64 << 20
 
 // FoundValue is a value that a Walk found at one of its paths.
 type FoundValue struct {
-	Path int    // index of the path that led to it
+	Path int    // index of the path that matches it
 	Raw  []byte // its bytes; they may share memory with the written bytes
 	At   int64  // its offset in the text
 	Size int64  // its length, up to the end of the text
@@ -106,9 +106,9 @@ type Walk struct {
 	levels []openContainer // open objects and arrays that may contain values to find
 	now    walkStep        // the current step
 	span   ValueScanner    // finds the end of the value or key that is being read
-	size   int64           // number of bytes of that value that were read
+	size   int64           // number of bytes of that value read so far
 	held   []byte          // bytes of that value from earlier writes
-	path   int             // number of the path that leads to that value
+	path   int             // index of the path that matches that value
 }
 
 // openContainer is an open object or array.
@@ -127,7 +127,7 @@ const (
 	inSkipped // any other value
 )
 
-// Write reads the next bytes of the text, and calls give with each value that they complete.
+// Write reads the next bytes of the text, and calls give with each value that is now complete.
 func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	for len(p) > 0 {
 		n := 0
@@ -141,8 +141,8 @@ func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	}
 }
 
-// Close ends the text. If the end cuts a value off, Close calls give with it. A number or a word at the end
-// counts as complete.
+// Close ends the text. If the text ends inside a value, Close calls give with that value. A number or a word at the
+// end counts as complete.
 func (w *Walk) Close(give func(FoundValue)) {
 	if w.now == inFound {
 		w.emitValue(nil, w.span.depth > 0 || w.span.text, give)
@@ -153,8 +153,8 @@ func (w *Walk) Close(give func(FoundValue)) {
 // Len returns the number of bytes read.
 func (w *Walk) Len() int64 { return w.read }
 
-// Open reports whether the text is incomplete: it ends inside a value, or inside an object or array that the
-// walk entered.
+// Open reports whether the text is incomplete: it ends inside a value, or inside an object or array that the walk
+// entered.
 func (w *Walk) Open() bool { return len(w.levels) > 0 || w.now != between }
 
 // readOn reads more bytes of a value or a key, and returns their number.
@@ -171,7 +171,7 @@ func (w *Walk) readOn(p []byte, give func(FoundValue)) int {
 	case w.now == inSkipped || w.size > MaxValueBytes:
 		w.held = nil
 	default:
-		if len(w.held)+n > cap(w.held) { // doubled: a long value comes in many chunks
+		if len(w.held)+n > cap(w.held) { // double the buffer, because a long value arrives in many chunks
 			w.held = slices.Grow(w.held, max(n, len(w.held)))
 		}
 		w.held = append(w.held, p[:n]...)
@@ -255,7 +255,7 @@ func (w *Walk) beginValue(c byte) int {
 	return 0
 }
 
-// matchPaths returns the index of the path to the value that begins here, or -1. The result leads reports
+// matchPaths returns the index of the path that matches the value that begins here, or -1. The result leads reports
 // whether a path leads through that value.
 func (w *Walk) matchPaths() (found int, leads bool) {
 	found = -1

@@ -92,8 +92,8 @@ type Member struct {
 	Value []byte // JSON
 }
 
-// UpdatedMember returns a field for ReplaceMembers on the object before. With a nil value the field is omitted.
-// But if the field is empty in before (null, "" or []), it stays.
+// UpdatedMember returns a field for ReplaceMembers, which applies it to the object before. A field with a nil value
+// is omitted, unless it is empty in before (null, "" or []). Then it stays.
 func UpdatedMember(before Value, name string, value []byte) Member {
 	was := before.Get(name)
 	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {

@@ -23,7 +23,7 @@ func (l *Blocks[T]) Add(v T) {
 		l.blocks = append(l.blocks, make([]T, 0, min(max(l.n, 32), BlockSize))) // the first block grows
 		b++
 	}
-	if last := l.blocks[b]; len(last) == cap(last) { // not by append: it allocates more than a block may hold
+	if last := l.blocks[b]; len(last) == cap(last) { // not with append: it would allocate more than a block's size
 		l.blocks[b] = append(make([]T, 0, min(2*len(last), BlockSize)), last...)
 	}
 	l.blocks[b] = append(l.blocks[b], v)
@@ -60,7 +60,7 @@ func (l *Blocks[T]) FreeBefore(n int) {
 	}
 }
 
-// Has reports whether element i was not freed.
+// Has reports whether element i has not been freed.
 func (l *Blocks[T]) Has(i int) bool { return l.blocks[i/BlockSize] != nil }
 
 // List is a list that grows. Its elements never change, so a past list is the beginning of the live one. When a

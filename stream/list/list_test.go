@@ -2,8 +2,8 @@ package list
 
 import "testing"
 
-// TestPastList adds to a past list the same elements that the live list has. It checks that the live list's
-// elements stay and that they are found.
+// TestPastList adds the elements of the live list to a past list. It checks that the live list doesn't change, and
+// that the past list finds the elements.
 func TestPastList(t *testing.T) {
 	var live List[int]
 	for i := range 3 * BlockSize {
@@ -27,7 +27,7 @@ func TestPastList(t *testing.T) {
 	}
 }
 
-// TestBlocks frees the blocks before an element, and then resets the list.
+// TestBlocks checks a list after its first blocks are freed, and after a reset.
 func TestBlocks(t *testing.T) {
 	var l Blocks[int]
 	for i := range 2*BlockSize + 1 {

@@ -30,7 +30,7 @@ type Protocol struct {
 	OnlyEventID bool
 
 	Ending     string   // key that has a value only in the last chunk of a response and in complete responses
-	TopKeys    []string // keys at the top level of its payloads that no log entry has there
+	TopKeys    []string // keys that its payloads have at the top level, and log entries don't
 	Blocks     bool     // its chunks number content blocks, which separates parallel streams
 	Unnamed    bool     // its chunks may lack the name of their response
 	EventNames bool     // its events have names
@@ -58,7 +58,7 @@ type Event struct {
 	Begins bool // a response begins with it
 	Ends   bool // a response ends with it, or may end with it
 	Last   bool // only the terminator follows
-	Common bool // other protocols have it as well; it begins no stream
+	Common bool // other protocols have it too, so it doesn't begin a stream
 	Block  BlockPhase
 }
 
@@ -101,7 +101,7 @@ type Rule struct {
 	When  string
 	Ends  string   // condition for a payload that ends its response
 	Last  bool     // if the payload ends its response, only the terminator follows
-	Weak  bool     // other data looks like this too
+	Weak  bool     // other data may look like this too
 	NoID  bool     // it has neither a type nor an id
 	Inner string   // key of an object: the payload is inside it
 	Only  []string // all keys that it may have
@@ -112,7 +112,7 @@ type Rule struct {
 type Identity struct {
 	Model   string   // path of the model's name
 	Prompt  string   // path of the number of tokens in the request
-	Tokens  []string // paths of numbers that never decrease, which are summed
+	Tokens  []string // paths of numbers that never decrease; their values are summed
 	Content string   // condition: the chunk has content
 	Made    string   // path of the time when the chunk was made
 	Took    string   // path of the duration since the request, in ns
@@ -123,8 +123,8 @@ type Identity struct {
 type Sent struct {
 	List  string   // key of the history
 	When  string   // conditions for a message with calls
-	Take  string   // key of the message that the response contains; "" for the complete message
-	Body  string   // a response, in which MODEL is replaced with the model's field, and MESSAGE with the taken value
+	Take  string   // key of the value that the response contains; "" for the complete message
+	Body  string   // template of a response: MODEL is replaced with the model's field, and MESSAGE with the value of Take
 	Group []string // conditions: each further message of a response meets one; nil if each message is a response
 }
 
