@@ -106,7 +106,7 @@ func (c *templateCache) startFrame() *scanTrace {
 	t := &c.trace
 	*t = scanTrace{
 		frameValues: frameValues{t.values[:0], t.counts[:0], t.flags[:0]},
-		keeps:       c.begun && (c.missed <= maxMisses || c.missed%missesAfter == 0), // false for the first frame, because there may be no others
+		keeps:       c.begun && (c.missed <= maxMisses || c.missed%missesAfter == 0), // false for the first frame, which may be the only one
 		places:      t.places[:0], holes: t.holes[:0],
 	}
 	c.last, c.begun = &t.frameValues, true
