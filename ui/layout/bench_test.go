@@ -9,8 +9,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// sample returns about size bytes of arguments: mostly a string that contains source code, the rest small
-// fields.
+// sample returns about size bytes of arguments: mostly one string of source code, and a few small fields.
 func sample(size int) []byte {
 	line := `\tif err := step(ctx, \"name\"); err != nil { return fmt.Errorf(\"読み込み: %w\", err) }\n`
 	b := []byte(`{"path":"internal/steps.go","content":"` + strings.Repeat(line, size*7/10/len(line)) + `","edits":[`)

@@ -6,7 +6,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// longest is the number of bytes of an input that are used, because the checks after every piece take time.
+// longest is the maximum number of input bytes that are used, because the checks after every piece are slow.
 const longest = 500
 
 // FuzzJSON checks the invariants of the package for any text, divided anywhere.

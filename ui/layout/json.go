@@ -76,7 +76,7 @@ func (d *JSON) Extend(text []byte, lex *json.Lexer, whole bool) {
 		d.placeToken(t.Kind, text[d.off:end])
 		d.off = end
 		if growing {
-			return // the last token may still grow, even white space and junk
+			return // the last token may still grow, even if it is white space or junk
 		}
 		d.tok++
 	}
@@ -184,8 +184,8 @@ func (d *JSON) placeString(b []byte) {
 	}
 }
 
-// settledToken returns the length of b, the end of a growing token, without an escape or character that is
-// cut off.
+// settledToken returns the number of bytes of b before an escape or character that is cut off at its end. The bytes b
+// are the end of a growing token.
 func settledToken(k json.TokenKind, b []byte) int {
 	if k != json.String && k != json.Key {
 		return settledChar(b)

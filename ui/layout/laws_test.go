@@ -85,7 +85,7 @@ func (b *bed) add(delta string, whole bool) {
 	b.plain.Extend(b.text, whole)
 }
 
-// feed lays out deltas one by one. It fails the test if a row changes that another row follows.
+// feed lays out deltas one by one. It fails the test if a row changes after another row follows it.
 func (b *bed) feed(t *testing.T, deltas ...string) *bed {
 	t.Helper()
 	for _, delta := range deltas {
@@ -147,7 +147,7 @@ func (b *bed) checkPlace(t *testing.T, n int) {
 	}
 }
 
-// drawn returns how many units the pane draws in a row, and their cells including the row's indentation.
+// drawn returns how many units the pane draws in a row, and how many cells the row uses, including its indentation.
 func (b *bed) drawn(r Row) (units, cells int) {
 	cells = int(r.Indent)
 	for _, s := range b.spans(r) {

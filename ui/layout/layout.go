@@ -247,14 +247,14 @@ func (w *breakFinder) scanText(draw display.Drawer, text []byte) {
 	}
 }
 
-// FoldedRows maps rows to displayed rows: the rows after a folded row are hidden, and rows may be inserted
-// after a row. Its running time depends on the number of cuts, not on the number of rows.
+// FoldedRows maps rows to displayed rows: the rows after a folded row are hidden, and rows may be inserted after a
+// row. Its running time depends on the number of row edits, called cuts, and not on the number of rows.
 type FoldedRows struct {
 	cuts  []RowEdit
 	first []int // for each cut: the place of its row on the display
 }
 
-// RowEdit inserts Add rows after a row, and hides the Hide rows that follow the row.
+// RowEdit inserts Add rows after a row, and hides the next Hide rows.
 type RowEdit struct{ Row, Add, Hide int }
 
 // Set replaces the cuts. They must be ordered by row. A cut in hidden rows is dropped.

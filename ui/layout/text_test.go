@@ -38,7 +38,7 @@ func TestTextRows(t *testing.T) {
 	}
 }
 
-// TestASCIILineEnd checks that a line end has two cells in ASCII.
+// TestASCIILineEnd checks that a line end uses two cells in ASCII.
 func TestASCIILineEnd(t *testing.T) {
 	b := textBed(4, display.Drawer{ASCII: true}).feed(t, "abc\nx")
 	if want := "abc\n\\n\nx"; b.show() != want {

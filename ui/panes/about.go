@@ -29,8 +29,8 @@ func EventTime(v *providers.View, event int32) display.Text {
 // means reading all silences between deltas.
 const maxTimedDeltas = 1000
 
-// latencyLines returns the lines about a call's times and longest silence, which are below the run rules. It
-// returns nil if no time is known, or if the call still grows and has more than maxTimedDeltas deltas.
+// latencyLines returns the lines below the run rules: the call's times and its longest silence. It returns nil if no
+// time is known, or if the call still grows and has more than maxTimedDeltas deltas.
 func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 	if c.Call.MayGrow() && c.Call.Deltas() > maxTimedDeltas {
 		return nil
@@ -100,8 +100,8 @@ func SentBackLook(p *screen.Pen, fate string) (screen.Role, display.Text) {
 	return screen.Plain, p.Glyph.Dot.Between("", " ")
 }
 
-// SentBackLabel is the label of the page that shows how a call was sent back. Its count is the number of times that
-// the call was sent back, in the role of the worst outcome.
+// SentBackLabel returns the label of the page that shows how a call was sent back. Its count is the number of times
+// that the call was sent back, and its role is that of the worst outcome.
 func SentBackLabel(c *stream.Call) Label {
 	l := Label{Name: display.Lit("Sent back"), Short: display.Lit("Back"), Role: screen.Muted}
 	if c == nil {

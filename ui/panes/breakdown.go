@@ -168,7 +168,7 @@ func (b *breakdownTable) drawRow(p *screen.Pen, row int) {
 	}
 }
 
-// barOf returns the number of cells for a part. The largest part has the whole bar, and each part has at least one
+// barOf returns the number of cells for a part. The largest part fills the whole bar, and each part has at least one
 // cell.
 func (b *breakdownTable) barOf(of *present.BreakdownRow, cells int) int {
 	most := 1
@@ -178,14 +178,15 @@ func (b *breakdownTable) barOf(of *present.BreakdownRow, cells int) int {
 	return min(cells, max(1, (of.Bytes*cells+most/2)/most))
 }
 
-// drawNumbers draws the size, the tokens and the cost of a row. Tokens that are only a share are approximate.
+// drawNumbers draws the size, the tokens and the cost of a row. If share is true, the tokens and the cost are a
+// computed share of the total, and therefore approximate.
 func (b *breakdownTable) drawNumbers(p *screen.Pen, of *present.BreakdownRow, w *breakdownWidths, share bool) {
 	p.Text(screen.Plain, alignRight(p, screen.Bytes(of.Bytes), w.columns[0]))
 	p.Text(screen.Plain, alignRight(p, p.Clean(tokensText(of.Tokens, share)), w.columns[1]))
 	p.Text(screen.Plain, alignRight(p, p.Clean(partCost(of.Cost, share || b.figure.Approximate)), w.columns[2]))
 }
 
-// drawChange draws whether a part is new.
+// drawChange draws whether a part is new, changed, or neither.
 func (b *breakdownTable) drawChange(p *screen.Pen, of *present.BreakdownRow, cells int) {
 	if cells == 0 {
 		return
@@ -201,7 +202,7 @@ func (b *breakdownTable) drawChange(p *screen.Pen, of *present.BreakdownRow, cel
 	}
 }
 
-// drawTotal draws the row with the size of the body, the input tokens of the turn, and their costs.
+// drawTotal draws the row with the size of the body, the input tokens of the turn, and their cost.
 func (b *breakdownTable) drawTotal(p *screen.Pen, w *breakdownWidths) {
 	label := display.Lit("in all")
 	if with := p.Format("in all, %s of it cached", p.Clean(tokensText(b.Cached, false))); b.Counted && b.Cached > 0 && with.Width() < breakdownLabel-2+w.bar {

@@ -46,14 +46,14 @@ type calloutLine struct {
 // Screen heights that decide how many rows the callout has.
 const (
 	bareRows = 14 // with fewer rows: only the sentence, and cause and advice in one row
-	wideRows = 24 // from here on, the sentence may have two rows
-	riskRows = 30 // from here on, the risk is shown too
+	wideRows = 24 // from this height on, the sentence may have two rows
+	riskRows = 30 // from this height on, the risk is shown too
 )
 
 // calloutLeft is the number of cells for the blank, the bar and the next blank.
 const calloutLeft = 3
 
-// updateRows builds the rows for the selection, unless their inputs are unchanged.
+// updateRows rebuilds the rows for the selection if their inputs have changed.
 func (o *callout) updateRows(s *Context, c Selection, width int) {
 	key := calloutKey{of: c.asRef(), view: s.View, width: width, rows: s.Rows}
 	if s.Finding != nil {

@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestFittingBeginning checks that a sentence that is too long ends where one of its parts ends, and never in the
-// middle of a word.
+// TestFittingBeginning checks that a sentence that is too long is cut after one of its parts, and never in the middle
+// of a word.
 func TestFittingBeginning(t *testing.T) {
 	p := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
 	const long = "The call was sent back changed: long numbers were rounded (policies one, two and three)."
@@ -34,7 +34,8 @@ func TestFittingBeginning(t *testing.T) {
 	}
 }
 
-// TestShortAdvice checks that advice in a small row ends after a whole part, and is whole if it fits.
+// TestShortAdvice checks that advice that is too long for its row is cut after a whole part, and that other advice is
+// not cut.
 func TestShortAdvice(t *testing.T) {
 	p := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
 	for _, x := range []struct {

@@ -13,9 +13,9 @@ import (
 	"toolscope/ui/screen"
 )
 
-// callTimes compares the times of the selected call with the times of other calls: the calls in its turn,
-// calls of the same tool in nearby turns, and medians over all calls in nearby turns, by model and by
-// arrival. Another turn counts only after it has ended, so its times are computed once.
+// callTimes compares the times of the selected call with the times of other calls: the calls in its turn, and calls
+// of the same tool in nearby turns. It also shows medians over all calls in nearby turns, grouped by model and by the
+// way in which their arguments arrived. Another turn counts only after it has ended, so its times are computed once.
 type callTimes struct {
 	ended map[stream.Ref]providers.Latency
 }

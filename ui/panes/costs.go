@@ -263,8 +263,8 @@ func TotalCost(p *screen.Pen, t price.Sum) display.Text {
 	return text
 }
 
-// dollarText formats an amount, usually in eight cells. Amounts under a dollar have up to three significant
-// digits, larger ones two decimals. Approximate amounts have a tilde and three decimals: four under $0.001,
+// dollarText formats an amount, usually in eight cells. Amounts under a dollar have up to three significant digits,
+// larger ones two decimals. An approximate amount has a tilde and three decimals, but four decimals under $0.001 and
 // none from $100.
 func dollarText(usd float64, approximate bool) string {
 	switch {

@@ -115,7 +115,7 @@ func BenchmarkFind(b *testing.B) {
 	}
 }
 
-// BenchmarkShow measures selecting a call, which lays out the call.
+// BenchmarkShow measures selecting a call, which lays out its arguments.
 func BenchmarkShow(b *testing.B) {
 	c := callOf(`{"content":"` + codeText(8<<20))
 	b.SetBytes(int64(len(c.Args())))
@@ -126,8 +126,8 @@ func BenchmarkShow(b *testing.B) {
 	}
 }
 
-// TestDocumentPane checks that the visible part of a document is drawn without allocations, and many times as
-// fast as with a style rendered for each span.
+// TestDocumentPane checks that the visible part of a document is drawn without allocations, and many times faster
+// than with a style rendered for each span.
 func TestDocumentPane(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")
@@ -150,7 +150,7 @@ func TestDocumentPane(t *testing.T) {
 	}
 }
 
-// codeText returns about size bytes of a string such as a model writes.
+// codeText returns about size bytes of source code, escaped as in a string that a model writes.
 func codeText(size int) string {
 	line := `\tif err := step(ctx, \"name\"); err != nil { return fmt.Errorf(\"読み込み: %w\", err) }\n`
 	return strings.Repeat(line, size/len(line)+1)

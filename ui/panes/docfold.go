@@ -12,8 +12,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// folds are the folded objects and arrays, of which only the opening row is shown. Each is identified by the number
-// of its first token, so it stays folded when the layout changes. A container that is still growing is shown until it
+// folds are the folded objects and arrays. Only the opening row of each is shown. Each is identified by the number of
+// its first token, so it stays folded when the layout changes. A container that is still growing is shown until it
 // has closed.
 type folds struct {
 	tokens   []int32 // ascending

@@ -39,7 +39,7 @@ func NewTextReader(text string, h ContentHint) TextReader {
 	return r
 }
 
-// numbers is the number of cells before a line: the cursor, and the last digits of the line number.
+// numbers is the number of cells before a line, for the cursor and the last digits of the line number.
 const numbers = 6
 
 // Kind returns the type of the text, such as Go or JSON; "text" if it is unknown.
@@ -119,7 +119,7 @@ func (r *TextReader) Find(query string) []int {
 	return r.hits.at
 }
 
-// Draw draws row y. After the last byte, it draws the text end in the role as.
+// Draw draws row y. After the last byte, it draws the parameter end, in the role given by as.
 func (r *TextReader) Draw(p *screen.Pen, y int, end display.Text, as screen.Role) {
 	n, rows := r.Top+y, r.prose.Rows()
 	if n == 0 && len(rows) == 0 {

@@ -33,7 +33,7 @@ type Document struct {
 	tok    int  // number of the selected token
 	Light  Span // bytes that another pane points at
 	Hits   Hits
-	Marks  []Span // values that differ in the call that is compared, in order
+	Marks  []Span // values that differ from the compared call, in order
 	view   layout.FoldedRows
 	folds  folds
 	notes  []findingNote                  // by row
@@ -154,7 +154,7 @@ func (d *Document) refreshRows() {
 // FullHeight returns the number of rows of the document as it is drawn.
 func (d *Document) FullHeight() int { return max(1, d.textRows()+d.closerRows()) }
 
-// wantedHeight returns the number of rows that the document uses if there is room. It doesn't depend on the present
+// wantedHeight returns the number of rows that the document uses if there is room. It doesn't depend on the current
 // height, because otherwise the rows of a frame would depend on earlier frames.
 func (d *Document) wantedHeight() int {
 	n := len(d.missingClosers())
@@ -392,11 +392,11 @@ func (d *Document) endSign() display.Text {
 	return display.Text{}
 }
 
-// maxClosers is the maximum number of missing closers that are shown. More would leave no room for the
-// text.
+// maxClosers is the maximum number of closing brackets that are shown before they have arrived. More would leave no
+// room for the text.
 const maxClosers = 8
 
-// missingClosers returns the closers that have not arrived, innermost first.
+// missingClosers returns the closing brackets that have not arrived, innermost first.
 func (d *Document) missingClosers() []byte {
 	if d.Call == nil || d.json == nil || d.Call.Lexer().Err() != nil {
 		return nil
@@ -456,11 +456,11 @@ func (d *Document) drawNothing(p *screen.Pen) {
 	}
 }
 
-// maxSpacedRows is the maximum number of rows in a document with blank rows between fields. A longer document is not
-// meant to be read from a distance.
+// maxSpacedRows is the maximum number of rows in a document with blank rows between fields. A longer document has no
+// blank rows, because it is not meant to be read from a distance.
 const maxSpacedRows = 512
 
-// addBlankRows adds to cuts a blank row before each row that begins another field.
+// addBlankRows adds blank rows to cuts: one before each row that begins another field.
 func (d *Document) addBlankRows(cuts []layout.RowEdit) (all []layout.RowEdit) {
 	rows := len(d.layoutRows())
 	for row := 0; row < rows; row++ {
@@ -514,7 +514,7 @@ func (d *Document) showNote() {
 	}
 }
 
-// MoveRow moves the cursor to another place and onto a token there.
+// MoveRow moves the cursor to another place and selects the first token there.
 func (d *Document) MoveRow(place int) {
 	d.MoveTo(place)
 	n := d.textRow(d.At)

@@ -89,8 +89,8 @@ func checkRows(t *testing.T, p *screen.Pen, d *Document, width int) {
 	}
 }
 
-// TestGrounds checks that selected, found, linked and growing text has its own background, in that order, and
-// that other text has none.
+// TestGrounds checks the backgrounds of found, selected, linked and growing text. Where found, selected and linked
+// text overlap, the first in this order decides. Other text has no background.
 func TestGrounds(t *testing.T) {
 	p := testPen(display.Drawer{})
 	for _, c := range []struct {

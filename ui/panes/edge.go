@@ -5,8 +5,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// paneEdge is the top edge of a pane: its title, and a right-aligned text. The edge of the focused pane is
-// heavy.
+// paneEdge is the top edge of a pane: its title, and a right-aligned text. The focused pane has a heavy edge.
 type paneEdge struct {
 	title   display.Text
 	beside  display.Text // muted; cut before any other text

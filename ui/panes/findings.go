@@ -203,7 +203,7 @@ type findingsKey struct {
 // findingsState has the data from which findingsKey is made. Making the key is slow for a turn with many calls.
 type findingsState struct {
 	of             stream.Ref
-	events, source int // events of the turn; findings that belong to no turn
+	events, source int // number of events of the turn, and of findings that belong to no turn
 	kept           stream.Retention
 	width, got     int
 }

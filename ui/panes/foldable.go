@@ -24,7 +24,7 @@ type foldableDocument struct {
 // foldsFrom is the minimum number of wrapped rows of a long value that can be folded.
 const foldsFrom = 4
 
-// newFolded lays out a document. This may take long, so it can run in the background.
+// newFolded lays out a document. This can be slow, so it can run in the background.
 func newFolded(text []byte, width int, draw display.Drawer) *foldableDocument {
 	f := &foldableDocument{block: NewBlock(display.Text{}, text, !isDocument(text), nil, width, draw)}
 	f.end, f.count, f.shut = make([]int32, len(f.rows)), make([]int32, len(f.rows)), make([]bool, len(f.rows))

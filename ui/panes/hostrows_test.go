@@ -12,8 +12,8 @@ import (
 )
 
 // TestHostRows checks that turns from other machines are below the row of their machine. Machines are sorted by name,
-// and turns by start time. A folded machine's turns share the machine's row. While turns arrive, machines appear and
-// machines are folded, the test compares the rows counted step by step with rows counted at once.
+// and turns by start time. A folded machine's turns share the machine's row. While turns and machines arrive and
+// machines are folded, the test compares rows counted step by step with rows counted all at once.
 func TestHostRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	var in providers.Inspector
@@ -99,8 +99,8 @@ func TestHostRows(t *testing.T) {
 	}
 }
 
-// TestHostRowsGrowth checks that each of many new machines takes as much work as each of a few. Allocations are the
-// measure of the work.
+// TestHostRowsGrowth checks that the work for each new machine is the same whether there are few or many. Allocations
+// are the measure of the work.
 func TestHostRowsGrowth(t *testing.T) {
 	cost := func(hosts int) uint64 {
 		states := make([]MachineState, hosts)

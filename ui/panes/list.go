@@ -24,7 +24,7 @@ type List struct {
 	who   speakers
 	over  bool // the last error was reached, so the next search starts again
 
-	Unsearched int // turns whose arguments the latest Find did not search
+	Unsearched int // number of turns whose arguments the latest Find did not search
 }
 
 // NewList returns the pane.
@@ -237,8 +237,7 @@ func (l *List) headRows(height int) int {
 	return titleRow + 1
 }
 
-// minHeadRows is the minimum height of a list with column heads. A list with less height has them if all rows
-// fit.
+// minHeadRows is the minimum height of a list with column heads. A shorter list has them if all rows fit.
 const minHeadRows = 4
 
 // recountVisible counts the rows of the visible turns again, and reports whether any count changed. This is needed

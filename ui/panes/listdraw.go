@@ -90,7 +90,8 @@ func (l *List) shownCount() (n int) {
 	return n
 }
 
-// WantedRows returns the number of rows, or of the lines that report that no call matches.
+// WantedRows returns the number of rows. If no call matches the filter, it returns the number of lines that report
+// this.
 func (l *List) WantedRows() int {
 	if l.Rows == 0 && l.scene != nil && l.scene.Sieve.Active() {
 		return len(l.emptyLines(l.scene.Pen))

@@ -80,7 +80,7 @@ type rowOrder struct {
 	folded  bool     // by time: whether runs of healthy calls are folded
 	numbers []uint32 // by row: the number of the call
 	places  []uint32 // by number: the row; noRow if the row is hidden
-	rule    int      // worst first: the number of rows above the rule over the healthy calls
+	rule    int      // sorted by harm: the number of rows above the rule over the healthy calls
 	runs    []rowRun
 	of      orderInput
 }

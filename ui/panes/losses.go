@@ -106,8 +106,8 @@ func completeUnits(b []byte, n int) int {
 	return n
 }
 
-// stringSpan returns the span of the sent bytes that contains the complete arguments as the content of a
-// string.
+// stringSpan returns the span of a string's content in the sent bytes, if that string contains the complete
+// arguments. The result held reports whether it does.
 func stringSpan(c *replay.Sent) (inner Span, held bool) {
 	if len(c.Original) == 0 || len(c.Args) <= len(c.Original) {
 		return Span{}, false
@@ -125,8 +125,8 @@ type ArgsPlace struct {
 	length          int
 }
 
-// maxUnfound is the number of calls whose arguments may be missing before the search stops. Arrays, for
-// example, contain arguments in another form.
+// maxUnfound is the maximum number of calls whose arguments are not found before the search stops. Some protocols
+// send arguments in another form, for example as arrays.
 const maxUnfound = 3
 
 // FindArgs finds the arguments of calls in the messages that would be sent. It also counts the argument bytes
@@ -215,8 +215,8 @@ var lossSigns = [...]string{replay.Info: "i", replay.Low: "i", replay.Medium: "!
 // maxNotes limits how many losses are shown. A long conversation may have one for each call.
 const maxNotes = 200
 
-// LossNotes returns rows about refusals and losses. Refusals come first. The losses are sorted from the worst
-// to the least, each with a sign in the gutter.
+// LossNotes returns rows about refusals and losses. Refusals come first. The losses are sorted by severity, the worst
+// first, each with a sign in the gutter.
 func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []LossNote) {
 	add := func(r screen.Role, sign string, text display.Text) {
 		for i, line := range display.Wrap(text, max(width-5, 8)) {
@@ -268,8 +268,8 @@ func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer
 	return notes
 }
 
-// DrawLossNotes draws row y of the notes, for which there are room rows. If there are more notes, the last
-// row shows how many more, and where to see them.
+// DrawLossNotes draws row y of the notes. The parameter room is the number of available rows. If there are more
+// notes, the last row shows how many more, and where to see them.
 func DrawLossNotes(p *screen.Pen, notes []LossNote, y, room int, where display.Text) {
 	switch {
 	case y >= len(notes) || y >= room:

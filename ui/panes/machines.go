@@ -54,7 +54,7 @@ func (r *machineRows) headRows() int {
 	return 0
 }
 
-// machineOf returns the machine of a turn, and the name on that machine of the turn's capture.
+// machineOf returns the machine of a turn, and the name of the turn's capture on that machine.
 func machineOf(v *providers.View, t *stream.Turn) (host, agent string) {
 	if x := v.Exchange(t.Exchange); x != nil && x.Head.Origin != nil {
 		return x.Head.Origin.Host, x.Head.Origin.Agent
@@ -205,7 +205,7 @@ func (r *machineRows) rowTarget(row int) (h *machineTurns, t *stream.Turn, n int
 	return h, h.turns[turn], n
 }
 
-// indexIn returns the index of t in turns, or -1. The turns are sorted by when they started.
+// indexIn returns the index of t in turns, or -1. The turns are sorted by start time.
 func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	if t == nil {
 		return -1

@@ -283,8 +283,8 @@ func changeWords(v *providers.View, a *stream.RequestInfo) string {
 	return words
 }
 
-// cacheWords describes how much of the prompt the provider read from its cache, and the first byte from which
-// the cache could not be used.
+// cacheWords describes how much of the prompt the provider read from its cache, and where the request changed,
+// because the cache can't be used from there on.
 func cacheWords(v *providers.View, t *stream.Turn) string {
 	c, read := &t.Request.Change, t.Usage.CacheRead
 	before := v.TurnOf(c.PreviousExchange)

@@ -58,14 +58,13 @@ type Pane interface {
 	Click(x, y int) (again bool)
 	Visible() (first, last, of int)
 
-	// Label returns the entry of the pane's tab in the row of names, which is the pane's title. WantedRows
-	// returns the number of rows of the content, without the title. The pane gets that height, up to half of
-	// its column.
+	// Label returns the tab's entry in the row of names, which is also the pane's title. WantedRows returns the
+	// number of rows of the content, without the title. The pane gets that height, up to half of its column.
 	Label() Label
 	WantedRows() int
 }
 
-// AllFound is the position after a complete search.
+// AllFound is the position that Find returns after a complete search.
 const AllFound = -1
 
 // Spot is the value or sentence at the cursor of a pane. Its functions are nil if there is no value or sentence.
@@ -73,7 +72,7 @@ type Spot struct {
 	Span     Span // the argument bytes
 	Value    func() (path string, value, raw []byte)
 	Sentence func() []byte // about the row, for a report
-	What     display.Text  // the name of the sentence
+	What     display.Text  // names the sentence, for example "a report on this rule"
 }
 
 // PaneRows is the base of panes: rows with a cursor. A pane overrides the methods that don't suit it.
@@ -137,7 +136,7 @@ type Label struct {
 	Short display.Text // a short name; empty if Name is short
 	Count display.Text // the amount of content
 	Role  screen.Role  // role of the count: the role of the worst entry
-	Empty bool         // the pane has nothing to show below another tab
+	Empty bool         // the pane is not added below another tab
 }
 
 // titleRow is the height of a pane's title.
@@ -164,9 +163,9 @@ type Context struct {
 	Spaced   bool         // blank rows between the fields of arguments
 	Pen      *screen.Pen
 	Finding  *stream.Finding                              // the finding at the cursor of the focused pane; nil if there is none
-	Now      time.Duration                                // the time of a live source; NoTime if none is live
+	Now      time.Duration                                // the time of a live source; NoTime if no source is live
 	Machines []MachineState                               // the machines that publish the shown traffic, by name
-	Typed    func(call stream.Ref) (size int, typed bool) // the result that the user typed for a call
+	Typed    func(call stream.Ref) (size int, typed bool) // returns the size of the result that the user typed for a call
 }
 
 // Of returns the current selection. It is valid only for the current frame.

@@ -19,7 +19,7 @@ type refusalKey struct {
 	session          int  // number of turns in the session; a later turn may repeat the request
 }
 
-// shortPage is the minimum height of a page that shows a refusal in full. On a lower page, the refusal has fewer
+// shortPage is the minimum height of a page that shows a refusal in full. On a shorter page, the refusal has fewer
 // rows.
 const shortPage = 14
 

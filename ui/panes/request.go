@@ -79,7 +79,8 @@ func (r *Request) headRows() int {
 	return 1 + len(r.notes) + r.parts.rowCount()
 }
 
-// toggleFold folds or unfolds the row at the cursor. In the table above the body, it goes to the part in the body.
+// toggleFold folds or unfolds the row at the cursor. If the cursor is in the table above the body, it moves to the
+// selected part of the body.
 func (r *Request) toggleFold() {
 	if at := r.parts.partAt(r.At - 1 - len(r.notes)); at >= 0 && r.doc != nil {
 		r.GoTo(at)
@@ -114,7 +115,7 @@ func (r *Request) goTo(row int32) {
 
 // Label returns the pane's name and the size of the body.
 func (r *Request) Label() Label {
-	l := Label{Name: display.Lit("Request"), Role: screen.Muted, Empty: true} // its layout is costly, so it is shown only on request
+	l := Label{Name: display.Lit("Request"), Role: screen.Muted, Empty: true} // its layout is costly, so it is shown only when the user opens the tab
 	if r.size >= 0 {
 		l.Count = screen.Bytes(r.size)
 	}
@@ -240,8 +241,8 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 	})
 }
 
-// breakdownInput returns the protocol and the changes of a request if the client sent it in this form. For other
-// requests, the target is nil.
+// breakdownInput returns the protocol and the changes of a request. If the captured request is not in the form in
+// which the client sent it, the target is nil.
 func breakdownInput(c Selection, x *providers.Exchange) (to *protocol.Target, change stream.RequestChange) {
 	if x.Head.Incremental || x.Head.Reconstructed || x.Protocol == nil {
 		return nil, change

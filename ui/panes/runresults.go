@@ -200,7 +200,7 @@ const (
 	maxKindCells   = 27
 	maxMomentCells = 24
 
-	usualArgsCells = 15 // cells for the arguments and the gaps that the moment leaves free, unless it then has less than half
+	usualArgsCells = 15 // cells left for the arguments and the gaps, unless the moment would then have less than half of the space
 )
 
 // drawRuleHeads draws the column heads.

@@ -42,17 +42,17 @@ type runRulesKey struct {
 	open                stream.RunRule
 	shown               bool // all kinds of clients
 	got                 int
-	all                 int // number of events in all turns, while the pane is shown, because the pane compares calls
+	all                 int // number of events in all turns, because the pane compares calls; 0 while the pane is hidden
 }
 
 // runRuleLine is a display row: a rule, or a line below a rule.
 type runRuleLine struct {
-	of   stream.RunRule // noRule after all rules
+	of   stream.RunRule // noRule for the lines after all rules
 	head bool
 	only bool // the row for a client that runs only complete and valid calls
 	role screen.Role
 	text display.Text
-	call stream.Ref // the call whose times the line shows, unless its Call is 0
+	call stream.Ref // the call whose times the line shows; its Call is 0 if there is none
 }
 
 // NewRunRules returns the pane. The function lead goes to the moment of an event.

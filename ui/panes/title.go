@@ -84,7 +84,7 @@ func (s *Subject) drawCallHead(p *screen.Pen, c *stream.Call, focused bool) {
 // minTitleLine is the number of cells that the edges of a title and the gaps use.
 const minTitleLine = 10
 
-// verdictTitle returns the verdict for the right end of a title. If the verdict has no words, it returns the text
+// verdictTitle returns the verdict for the right end of a title. If the verdict has no words, it uses the words in
 // healthy.
 func verdictTitle(p *screen.Pen, v present.Verdict, healthy string) titlePart {
 	role, words := v.Role, v.Words
@@ -135,14 +135,15 @@ func (h paneTitle) rightCells() (cells int) {
 	return cells
 }
 
-// phaseFacts are the words for what the provider, the agent or the user said about the arguments.
+// phaseFacts are the words for the phases of a call. The function callFacts adds who said so: the provider, the agent
+// or the user.
 var phaseFacts = [...]string{
 	stream.PhaseAnnounced: "not begun", stream.PhaseOpen: "not finished", stream.PhaseSealed: "finished", stream.PhaseEnded: "nothing",
 	stream.PhaseTruncated: "cut", stream.PhaseAborted: "nothing", stream.PhaseRejected: "refused", stream.PhaseUnseen: "not seen",
 }
 
-// callFacts returns facts about a call, as many as fit: its size, facts that only some calls have, what the
-// provider, the agent or the user said, its times, and its id.
+// callFacts returns facts about a call, as many as fit: its size, facts that only some calls have, its phase, its
+// times, and its id.
 func (s *Subject) callFacts(p *screen.Pen, room int) display.Text {
 	c, t := s.currentSelection().Call, s.currentSelection().Turn
 	facts := []display.Text{screen.Bytes(c.ArgsLen()), screen.Plural(c.Deltas(), "delta")}
@@ -191,12 +192,13 @@ func joinFitting(p *screen.Pen, facts []display.Text, room int) (line display.Te
 	return line
 }
 
-// minWait is the minimum wait that is shown between a call's last byte and its seal.
+// minWait is the shortest wait that is shown between the last byte of a call's arguments and the moment when they
+// became final.
 const minWait = 100 * time.Millisecond
 
-// timesText returns when the name of a call arrived, and how long the call took. If the arguments became
-// final later, it adds that wait separately, because some providers seal all calls at the end of the turn. If
-// there is less room, it returns less.
+// timesText returns when the name of a call arrived, and how long the call took. If the arguments became final later,
+// it adds that wait separately, because some providers mark all calls as final only at the end of the turn. If there
+// is less room, it returns less.
 func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) display.Text {
 	named, took := screen.Elapsed(start, c.OpenedAt), screen.Time(screen.CallTime(c))
 	if c.MayGrow() || took.Empty() {

@@ -144,10 +144,10 @@ func (r *turnRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 // firstRow returns the first row of turn i.
 func (r *turnRows) firstRow(i int) int { return r.groupRow(r.dropped+i, 0) }
 
-// rowOf returns the list row for own row n of turn i.
+// rowOf returns the list row of the turn's own row n, for turn i.
 func (r *turnRows) rowOf(i int, n int) int { return r.groupRow(r.dropped+i, n) }
 
-// groupRow returns the list row for own row n of a turn.
+// groupRow returns the list row of a turn's own row n.
 func (r *turnRows) groupRow(at, n int) int {
 	g, under := &r.groups[at], 0
 	for _, k := range g.children {
@@ -211,7 +211,7 @@ type TurnFilter struct {
 	other    bool           // the filter changed since the last evaluation
 	from     filter.Source
 	matching map[int32]bool // the matching turns, by turn number
-	top      int32          // later turns don't match
+	top      int32          // no turn after this one matches
 	looked   filter.SearchProgress
 	pinned   int32         // a turn that no longer matches but stays visible while it is selected
 	judged   time.Duration // source time of the last full evaluation
@@ -272,7 +272,7 @@ func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {
 	anew := s.other || s.matching == nil
 	if anew {
 		s.matching, s.top = map[int32]bool{}, -1
-		chosen = stream.NoRef // with a new filter, no turn stays visible for this reason
+		chosen = stream.NoRef // with a new filter, the selected turn is shown only if it matches
 	}
 	s.other, s.Changed, s.Undecided, s.judged = false, true, 0, s.from.Now
 	s.looked = filter.SearchProgress{}

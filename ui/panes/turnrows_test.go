@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestTurnRows compares rows counted step by step with rows counted at once, while turns arrive, get calls,
-// lose them, and are dropped from the front.
+// TestTurnRows compares rows counted step by step with rows counted all at once, while turns arrive, get calls, lose
+// them, and are dropped from the front.
 func TestTurnRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	var turns []*stream.Turn

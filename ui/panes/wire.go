@@ -154,7 +154,8 @@ func (w *Wire) Extend(s *Context, width, height int) {
 	w.Fit(len(w.Events), titleRow, titleRow+height-detail)
 }
 
-// minFrameRows is the number of blank rows above which the selected frame is shown even if it is not open.
+// minFrameRows is a number of blank rows. If the pane has more, it shows the selected frame even if the frame is not
+// open.
 const minFrameRows = 6
 
 // addEvent adds a row for event n if the event belongs to the selection. Heartbeats that follow each other
@@ -162,7 +163,7 @@ const minFrameRows = 6
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	kind, of := v.Subject(n)
 	args := kind == stream.Args || kind == stream.Rewrite
-	if args && of.Call > 0 && c.Call != nil { // these events are frequent, so they are checked without being read
+	if args && of.Call > 0 && c.Call != nil { // such events are frequent, so the check does not read the event
 		if of != c.Call.Ref() {
 			return
 		}

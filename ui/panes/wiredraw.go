@@ -300,8 +300,8 @@ func payloadAt(frame []byte, e stream.Event) (at, size int) {
 // minPayload is the minimum size of a payload to search for. A shorter payload could match anywhere.
 const minPayload = 3
 
-// frameLines returns the number of rows for the open frame, including its title, but not more than most. The result
-// is 0 if no event is selected.
+// frameLines returns the number of rows for the open frame, including its title. The parameter most is the maximum.
+// The result is 0 if no event is selected.
 func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most int) (n int) {
 	t := w.currentSelection().Turn
 	if t == nil || w.At >= len(w.Events) {
