@@ -13,10 +13,10 @@ import (
 // Location is the position of a record in a file that can be read again. The zero Location means that the
 // record can't be read again.
 //
-// A record of a capture, and a record found in a log, has the location of its line. A record from a HAR entry,
-// or from another log of HTTP, has the location of the complete entry. A body or a curl dump is one exchange
-// and is read again from its start, so the location of its records covers everything read so far. Records made
-// at the end of a file are located after its last byte.
+// A record of a capture or a log has the location of its line. A record from an entry of a HAR file, or of
+// another HTTP log, has the location of the complete entry. A body or a curl dump is one exchange and is read
+// again from its start, so the location of each record covers everything read so far. Records made at the end
+// of a file are located after its last byte.
 type Location struct {
 	File       *File
 	Start, End int64
@@ -32,7 +32,7 @@ type File struct {
 	path  string
 	info  fs.FileInfo  // its state when it was first opened
 	last  []byte       // its last bytes at that time
-	ended atomic.Int64 // where it ended for its first reader; MaxInt64 before that
+	ended atomic.Int64 // offset at which its first reader reached its end; MaxInt64 before that
 }
 
 // Path returns the path with which the file was opened.
@@ -62,8 +62,8 @@ func (f *File) finish(size int64) int64 {
 }
 
 // Again yields the records of one exchange in [start,end), as they were first read. It leaves out records
-// about the source itself and records that are marked as damaged. The parameter start is the start of the
-// location of the exchange's first record. The records get the number in the parameter exchange, whatever the
+// about the source itself and records that are marked as damaged. The location of the
+// exchange's first record begins at start. The records get the number in the parameter exchange, whatever the
 // number in the file.
 //
 // A missing or changed file is an error. A file that has only grown counts as unchanged. A change that keeps

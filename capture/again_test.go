@@ -17,11 +17,11 @@ import (
 // reread is the range of a file that contains an exchange, and the records that were read from it.
 type reread struct {
 	place Location
-	live  bool // it can't be read again completely
+	live  bool // the exchange can't be read again completely
 	recs  []Record
 }
 
-// byExchange groups records by exchange, as code does that wants to read exchanges again.
+// byExchange groups records by exchange, for reading the exchanges again.
 func byExchange(recs []Record) map[int]*reread {
 	all := map[int]*reread{}
 	for _, r := range recs {
@@ -40,8 +40,7 @@ func byExchange(recs []Record) map[int]*reread {
 	return all
 }
 
-// checkAgain reads every exchange again, if that is possible. It returns the number of exchanges that were read
-// again.
+// checkAgain reads every exchange again that can be read again, and returns their number.
 func checkAgain(t *testing.T, recs []Record) (n int) {
 	t.Helper()
 	all := byExchange(recs)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestAgainOfAnything checks that each exchange is read again as it was first read, whatever lines a capture
-// has and whatever their order is.
+// TestAgainOfAnything checks that each exchange is read again as it was first read, whatever lines a capture has, and
+// in whatever order.
 func TestAgainOfAnything(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "input")
 	for seed := range uint64(300) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// numbered returns a source of n records that ends with an error or nil. It counts the records that were
+// numbered returns a source of n records, followed by the error end if it isn't nil. It counts the records that were
 // requested from it.
 func numbered(n int, end error, asked *atomic.Int64) Source {
 	return func(yield func(Record, error) bool) {
@@ -26,8 +26,8 @@ func numbered(n int, end error, asked *atomic.Int64) Source {
 	}
 }
 
-// TestAhead checks that reading ahead returns the same records as the source, in the same order, and the source's
-// end.
+// TestAhead checks that reading ahead returns the same records as the source, in the same order, and ends in the same
+// way.
 func TestAhead(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 5000} {
 		for _, end := range []error{nil, errors.New("it ends")} {
@@ -106,8 +106,8 @@ func TestAheadLive(t *testing.T) {
 	}
 }
 
-// TestAheadBusy checks that a record that arrives while the consumer isn't waiting doesn't wait for the next
-// record.
+// TestAheadBusy checks that a record that arrives while the consumer is busy is not delayed until the next record
+// arrives.
 func TestAheadBusy(t *testing.T) {
 	came, seen := make(chan struct{}), make(chan struct{})
 	n := 0

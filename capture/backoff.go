@@ -2,9 +2,9 @@ package capture
 
 import "time"
 
-// Backoff allows the first report of an event at once. The next is allowed after First, and each
-// following interval is twice as long, up to Max. If the event did not happen for longer than Max, the
-// next report is again allowed at once.
+// Backoff allows the first report of an event at once. The next is allowed after First, and each following interval
+// is twice as long, up to Max. If the event has not happened for longer than Max, the next report is again allowed at
+// once.
 type Backoff struct {
 	First, Max time.Duration
 	LastReport time.Time // time of the last report

@@ -19,7 +19,7 @@
 //     format version.
 //   - A record has a time only if the time was measured. All others have [NoTime].
 //   - This package doesn't interpret bodies. From the rest of the program, it imports only packages for
-//     JSON, SQLite files and counts in texts.
+//     JSON, SQLite files and the wording of counts.
 package capture
 
 import (
@@ -35,7 +35,7 @@ import (
 // once.
 type Source = iter.Seq2[Record, error]
 
-// Record contains bytes from one side of one exchange, as captured. A record may have other facts but no bytes.
+// Record contains bytes from one side of one exchange, as captured. A record may contain other facts and no bytes.
 type Record struct {
 	Exchange int           // number of its exchange in the source; from 1, never reused
 	Side     Side          // the zero value is the response
@@ -70,12 +70,12 @@ type DataChunk = struct {
 	At  time.Duration
 }
 
-// A note together with a head, bytes, a loss or an end is about that exchange only. A note on its own is
-// about the source itself, such as a damaged line; its exchange number is only the latest one. A note that
-// begins with HeldNote is always about its exchange.
+// A note together with a head, bytes, a loss or an end is only about the record's exchange. A note on its own is
+// about the source itself, such as a damaged line; its exchange number is only the latest one. A note that begins
+// with HeldNote is always about its exchange.
 
-// ArrivalInterval is the minimum time between two recorded arrivals of a response, so that a capture can't grow by
-// pings; see [Record.IsArrival].
+// ArrivalInterval is the minimum time between two recorded arrivals of a response, so that pings can't make a capture
+// grow fast; see [Record.IsArrival].
 const ArrivalInterval = time.Second
 
 // IsArrival reports whether a record only shows that bytes of a response arrived: a ping on a WebSocket, or bytes that
@@ -157,7 +157,7 @@ type Head struct {
 	Start       time.Time   // when this side began, by the wall clock
 	Wrappers    string      // the wrappers around the bytes, from outside in: "docker json-file › .log"
 	Lacks       []Lack      // what the source can't show
-	Incremental bool        // the request has only additions to the previous request
+	Incremental bool        // the request contains only the additions to the previous request
 }
 
 // JoinNotes joins two notes. Either may be empty.

@@ -22,8 +22,8 @@ type exchangeNumbers struct {
 	last int          // the highest number in use
 }
 
-// maxUnusedNumbers is the maximum count of used numbers that are stored above a free one. Beyond that, the
-// free numbers below the highest are never assigned.
+// maxUnusedNumbers is the maximum length of used. Beyond that, the free numbers below the highest one in use are
+// never assigned.
 const maxUnusedNumbers = 1 << 16
 
 // claimNumber assigns the number want if it is free, otherwise the number after the highest in use. It
@@ -90,9 +90,8 @@ func Concat(srcs ...Source) Source {
 // its record is taken. Exchanges are renumbered, so that exchanges of different sources have different
 // numbers. The first error ends the combined source.
 //
-// Each source runs in its own goroutine until Merge ends. If a source waits for bytes at that moment,
-// only its own context can wake it: open the sources with ctx or a child of it, and cancel that when
-// done.
+// Each source runs in its own goroutine until Merge ends. If a source is then waiting for bytes, only its own
+// context can wake it. So open the sources with ctx or with a child of ctx, and cancel that context when done.
 func Merge(ctx context.Context, srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
@@ -207,7 +206,7 @@ func beginningOf(path string) (began time.Time, server bool) {
 	return h.Created, h.By == ByServer || h.By == ByAgent
 }
 
-// onWall adds the duration later to all times of a source.
+// onWall adds the duration in later to all times of a source.
 func onWall(src Source, later time.Duration) Source {
 	return func(yield func(Record, error) bool) {
 		for r, err := range src {
@@ -295,7 +294,7 @@ type sourceHead struct {
 	names  numberMap
 	record Record
 	err    error
-	at     time.Duration // highest time of its records so far; before that, when its capture began
+	at     time.Duration // highest time of its records so far; before the first record, the time when its capture began
 }
 
 // readNext reads the next record or error. It returns false if there is none.

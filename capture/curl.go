@@ -254,8 +254,8 @@ func (d *curlOutput) Close(recs []Record, end End, why string, at time.Duration)
 	return append(recs, d.completeRecord(Record{At: at, Note: note, End: end, Why: why}))
 }
 
-// remark matches remarks of curl -v after a body or between its chunks, with or without a line break
-// before: a connection ends, some bytes arrived, or the progress meter.
+// remark matches remarks of curl -v after a body or between its chunks, with or without a preceding line break. A
+// remark says that a connection ends or that bytes arrived, or it is the progress meter.
 var remark = regexp.MustCompile(meters + `*(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\* (?:Connection #\d+ to host \S+ left intact|Closing connection[ #\d]*)|[{}] \[\d+ bytes data\])\r?\n|` + meters + `+\r?\n`)
 
 const meters = `(?:\r?[ \d]{3} [ \d.kMG]{30,50} (?:[-:\d]{8} +){3}[\d.kMG]+)`

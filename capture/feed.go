@@ -27,7 +27,7 @@ type Feed struct {
 	torn  bool // bytes are missing, so the beginnings of exchanges may be missing too
 	begun map[int]bool
 	ended recentExchanges // the last exchanges that ended while torn was set
-	cut   map[int]string  // the reasons why Cut ended exchanges that had no records since, by their numbers in the capture
+	cut   map[int]string  // by exchange number in the capture: the reasons why Cut ended exchanges that have had no records since
 	over  bool            // the only exchange to be read has ended
 	skips bool            // the next bytes are the rest of a line, unless the line's checksum shows that it is complete
 	held  []byte          // bytes of that line
@@ -91,8 +91,7 @@ func (f *Feeds) OpenExchange(of Machine, run string, exchange int, offset int64)
 // CountOpen returns the number of exchanges that have begun and not ended.
 func (f *Feed) CountOpen() int { return len(f.c.open) }
 
-// Idle reports whether no exchange and no line is open. Then another Feed can continue from the offset of
-// this one.
+// Idle reports whether no exchange and no line is open, so that another Feed can continue from this one's offset.
 func (f *Feed) Idle() bool {
 	return len(f.c.open) == 0 && len(f.c.line) == 0 && f.c.cut == 0 && !f.skips
 }
@@ -113,7 +112,7 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 	}
 	for i := range recs[n:] {
 		r := &recs[n+i]
-		if r.Head != nil { // the file's name is a name on the other machine; two machines may have the same name
+		if r.Head != nil { // the file has this name on the other machine; two machines may have files of the same name
 			r.Head.File, r.Head.Run, r.Head.Origin = f.c.file, f.run, f.of
 		}
 		if r.OfSource() && r.Note != "" {

@@ -173,7 +173,7 @@ func tlsTrouble(err error) string {
 	)
 	switch {
 	case errors.As(err, &record), errors.Is(err, http.ErrSchemeMismatch):
-		return "TLS: the server doesn't speak TLS; is its URL http, not https?"
+		return "TLS: the server doesn't speak TLS; use http instead of https in its URL"
 	case errors.As(err, &unknown):
 		return "TLS: the certificate is signed by an unknown authority"
 	case errors.As(err, &name), errors.As(err, &invalid), errors.As(err, &unchecked):

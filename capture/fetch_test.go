@@ -56,7 +56,7 @@ func TestFetch(t *testing.T) {
 		for i := range 3 {
 			fmt.Fprintf(w, "data: %d %s\n\n", i, body)
 			w.(http.Flusher).Flush()
-			<-taken // so each is one record
+			<-taken // makes each event a record of its own
 		}
 	}))
 	defer s.Close()
@@ -93,7 +93,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// A response that refuses the request is a response.
+// An error status is recorded as a response.
 func TestFetchRefused(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "{}", http.StatusUnauthorized) }))
 	defer s.Close()

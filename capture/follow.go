@@ -134,7 +134,7 @@ func (f *follower) openFirst(n *followedName) {
 	switch {
 	case err == nil:
 		t.known = t.info.Size()
-		if s, ok := t.file.(io.Seeker); ok { // standard input may have been read in part
+		if s, ok := t.file.(io.Seeker); ok { // standard input may already have been read in part
 			if at, err := s.Seek(0, io.SeekCurrent); err == nil {
 				t.offset, t.begin = at, at
 			}
@@ -187,8 +187,8 @@ func (f *follower) addOpened(t *tail) {
 	}
 }
 
-// closeOldest closes the files that have been quiet for longest, until at most most files are open. It doesn't
-// close files that can't be opened again because they no longer have a name.
+// closeOldest closes the files that have been quiet for longest, until the number of open files is at most the limit
+// in most. It doesn't close files that can't be opened again because they no longer have a name.
 func (f *follower) closeOldest(most int, except *tail) {
 	f.opened = slices.DeleteFunc(f.opened, func(t *tail) bool { return t.file == nil })
 	slices.SortStableFunc(f.opened, func(a, b *tail) int { return a.busy.Compare(b.busy) })
@@ -211,8 +211,8 @@ func (f *follower) close() {
 	}
 }
 
-// pollFiles reads new bytes, up to turnBytes from each file. If nothing was new, it returns the duration of
-// the check, otherwise 0. A check of all names takes long if there are many. So between two such checks, only
+// pollFiles reads new bytes, up to turnBytes from each file. If nothing was new, it returns the duration of the
+// check, otherwise 0. A check of all names takes a long time if there are many. So between two such checks, only
 // names whose files have changed are checked.
 func (f *follower) pollFiles() time.Duration {
 	began := time.Now()
@@ -265,8 +265,8 @@ func (f *follower) waitForMore(looked time.Duration) bool {
 	return f.ctx.Err() == nil && (f.more || f.alarm.waitForEvent(f.ctx, looked, f.full.due))
 }
 
-// readAvailable reads a file to its present end. After the number of bytes in most, it stops and sets f.more,
-// so that the rest is read later.
+// readAvailable reads a file to its present end, but stops when it has read the number of bytes in most. Then it sets
+// f.more, so that the rest is read later.
 func (f *follower) readAvailable(t *tail, most int64) {
 	if f.readCompressed(t) {
 		return
@@ -302,9 +302,9 @@ func (f *follower) readAvailable(t *tail, most int64) {
 	}
 }
 
-// readCompressed reads a compressed file to its end, because such a file doesn't grow after it was written. A
-// file that appeared later is read after it was unchanged for settleTime. readCompressed returns false if the
-// file isn't compressed, was already read or can't be opened.
+// readCompressed reads a compressed file to its end, because such a file doesn't grow once it is written. A file that
+// appeared later is read when it has been unchanged for settleTime. readCompressed returns false if the file isn't
+// compressed, was already read or can't be opened.
 func (f *follower) readCompressed(t *tail) bool {
 	if t.offset > 0 || t.over || t.file == nil && !f.reopenFile(t) || !isPacked(t.file) {
 		return false
@@ -437,8 +437,8 @@ func (a *changeWatcher) watchFile(path string) {
 	a.watchPath(path) // also watches the target of a symbolic link
 }
 
-// watchPath requests notifications for a path. If the system can't send any, only the timer leads to checks
-// of the path.
+// watchPath requests notifications for a path. If the system can't send any, only the timer triggers checks of the
+// path.
 func (a *changeWatcher) watchPath(path string) {
 	if a.watcher != nil && !a.watched[path] {
 		a.watched[path] = a.watcher.Add(path) == nil
@@ -462,10 +462,10 @@ func (a *changeWatcher) takeWritten() map[string]bool {
 	return written
 }
 
-// The parameter looked is the duration of the last check. waitForEvent first sleeps for nine times that long, but at
-// most for a.every, so that checks don't take most of the time. Then it returns true when there may be something new:
-// after a notification, or when a timer expires. The timer runs until due, but at least for a.every. waitForEvent
-// returns false when ctx is done.
+// waitForEvent waits until there may be something new, and then returns true: after a notification, or when a timer
+// expires. It first sleeps for nine times as long as the last check took (looked), but at most for a.every, so that
+// checks don't take most of the time. The timer runs until due, but at least for a.every. waitForEvent returns false
+// when ctx is done.
 func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, due time.Time) bool {
 	if !sleepFor(ctx, min(9*looked, a.every)) {
 		return false

@@ -32,7 +32,7 @@ import (
 //	b     the bytes in base64, if they are not
 //	end   "eof" or "cut", and why: the reason
 //	by    the party that ended it, or answered: "provider", "client", "network", "toolscope"
-//	lost  bytes of this side, before those of the record, that passed and were not recorded
+//	lost  number of bytes of this side, before the record's own, that passed unrecorded
 //	note  remarks about the exchange or the source
 //	c     always the last: CRC-32C of the bytes of the line before it, in eight hexadecimal digits
 //

@@ -226,7 +226,7 @@ func FuzzReader(f *testing.F) {
 		if len(recs) < len(session) || !reflect.DeepEqual(recs[:len(session)], session) {
 			t.Fatalf("records lost before %q", junk)
 		}
-		other := newInputReader("", &exchangeNumbers{}) // no input does any harm
+		other := newInputReader("", &exchangeNumbers{}) // any input must be readable without a panic
 		other.write(junk, NoTime)
 		other.close(EndEOF, "", NoTime)
 	})

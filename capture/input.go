@@ -71,7 +71,7 @@ type Input struct {
 	again   *File       // nil if the input can't be read again
 	begin   int64       // offset of its first line in the file
 	shapes  *lineShapes // shapes of its lines
-	epoch   *time.Time  // the zero of the input's times, once one is known
+	epoch   *time.Time  // the zero of the input's times, once a time is known
 }
 
 // PayloadGuess says what a payload probably is in a provider's protocol: a request, a response, or part of a
@@ -194,8 +194,8 @@ func (in *inputReader) afterRotation(next *inputReader) *inputReader {
 	return next
 }
 
-// readChunk reads once from a file. Only a capture's reader keeps none of the bytes, so only then is the
-// buffer reused.
+// readChunk reads once from a file. The buffer is reused only for a capture, because every other reader keeps some of
+// the bytes.
 func (in *inputReader) readChunk(from io.Reader) chunk {
 	if len(in.room) < minReadBytes {
 		in.room = make([]byte, chunkSize)
@@ -220,7 +220,7 @@ func (in *inputReader) asCapture() *captureReader {
 // deliverChunk yields the records of c and reports whether there may be more.
 func (in *inputReader) deliverChunk(yield func(Record, error) bool, c chunk) bool {
 	if c.packing != "" && len(in.Peeled) == 0 {
-		in.Peeled, in.from, in.again = []string{c.packing}, nil, nil // it can't be read again from the middle
+		in.Peeled, in.from, in.again = []string{c.packing}, nil, nil // compressed data can't be read again from the middle
 	}
 	in.read += int64(len(c.data))
 	recs, err := in.add(in.recs, c.data, c.at)
@@ -440,8 +440,9 @@ func damagedBegin(p []byte) bool {
 	return wrong == 1
 }
 
-// headerKeys are the keys of the first line of a capture, the usual first one first. A tool that rewrites JSON may
-// have sorted them. A line with any other first key is not from a capture, so a few bytes are enough to decide.
+// headerKeys are the keys of the first line of a capture, beginning with the usual first key. A tool that rewrites
+// JSON may have sorted them. A line with any other first key is not from a capture, so a few bytes are enough to
+// decide.
 var headerKeys = [...]string{`"toolscope"`, `"created"`, `"by"`}
 
 // bodyReader passes on the bytes of one response unchanged.
@@ -479,7 +480,7 @@ func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record,
 	return append(recs, b.completeRecord(b.noteSkipped(Record{At: at, Data: p[:len(p):len(p)]}))), nil
 }
 
-// noteSkipped reports the bytes skipped before a record in that record.
+// noteSkipped makes a record report the bytes that were skipped before it.
 func (b *bodyReader) noteSkipped(r Record) Record {
 	if b.passed > 0 {
 		r.Lost, r.Note = b.passed, fmt.Sprintf("only the first %d MiB of a line are read; %s skipped", maxEventBytes>>20, count.Of(b.passed, "byte"))

@@ -199,8 +199,8 @@ type lineWalk struct {
 	from     Location // location of the records so far
 }
 
-// nextRecord builds the record of a step. The result ok is false if the file no longer has the step's line in
-// its form.
+// nextRecord builds the record of a step. The result ok is false if the file no longer contains the step's line in
+// the same form.
 func (w *lineWalk) nextRecord(n int32, p []byte) (r Record, rest []byte, ok bool) {
 	step, p := stepIn(p)
 	bits := step.bits

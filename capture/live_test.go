@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLiveCapture reads a capture whose last exchange is open and whose last line is unfinished, while a program
-// records to it, after that program was killed, and when it writes its last lines during the read.
+// TestLiveCapture reads a capture with an open exchange and an unfinished last line: while a program records to it,
+// after the program was killed, and when the program writes its last lines during the read.
 func TestLiveCapture(t *testing.T) {
 	lines := `{"toolscope":1}` + "\n" + `{"x":1,"d":"a","end":"eof"}` + "\n" + `{"x":2,"d":"b"}` + "\n"
 	const torn, rest = `{"x":2,"d":"c`, `d","end":"eof"}` + "\n"

@@ -20,7 +20,7 @@ type Player struct {
 	speed   float64
 	paused  bool
 	played  time.Duration // the player's time at since
-	since   time.Time     // last change of speed or paused
+	since   time.Time     // last change of the speed or of paused
 	changed chan struct{} // closed at the next change
 }
 
@@ -242,7 +242,7 @@ func (a *readAhead) takeAll(room []Record) (recs []Record, more bool) {
 	return recs, !a.ended
 }
 
-// stop records that the consumer stopped.
+// stop notes that the consumer has stopped.
 func (a *readAhead) stop() {
 	a.mu.Lock()
 	defer a.mu.Unlock()

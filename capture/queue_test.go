@@ -154,7 +154,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestBell checks that the bell rings once for any number of items, for the end, and when Wake is called.
+// TestBell checks that the channel of Wakeups receives once for any number of items, for the end, and when Wake is
+// called.
 func TestBell(t *testing.T) {
 	b := NewQueue(gaps(1 << 20))
 	rang := func() bool {

@@ -72,8 +72,8 @@ var unusual = []string{
 	`{"x":1,"d":"a","toolscope":1}`, `{"x":1,"d":"a","end":"eof"}`, `{"x":1,"d":"a","note":"n"}`, `{"x":1,"d":"a"}` + "\t \r", `{"x":1,"d":"a" }`,
 }
 
-// TestQuickIsRight checks that lines in another form than EncodeRecord's are left to decodeRecord, or are read
-// with the same result.
+// TestQuickIsRight checks that lines in a form other than EncodeRecord's are left to decodeRecord, or are read with
+// the same result.
 func TestQuickIsRight(t *testing.T) {
 	for _, line := range unusual {
 		checkQuick(t, []byte(line))

@@ -91,7 +91,7 @@ func (c *captureReader) Close(recs []Record, end End, why string, _ time.Duratio
 	case len(c.open) == 0 && c.current != 0:
 		return append(recs, c.newNote(why))
 	default:
-		c.here = Location{} // when read again, it may end differently
+		c.here = Location{} // in a later read, the exchange may end differently
 	}
 	return c.closeAll(recs, why)
 }

@@ -14,8 +14,8 @@ import (
 
 // The functions in this file recognise renamed, rotated and copied files.
 
-// followName reads new bytes in the file of a name, and finds out which file has the name now. It doesn't
-// report a name without a file, because that happens for a moment in each rotation.
+// followName reads new bytes from the file of a name, and finds out which file has the name now. It doesn't report a
+// name without a file, because that happens for a moment in each rotation.
 func (f *follower) followName(n *followedName) {
 	t := n.current
 	if n.path == "" {
@@ -465,8 +465,8 @@ type copyOf struct {
 	times int
 }
 
-// isIdleCopy reports whether the file contains nothing new because it is a copy. If the other file gets other
-// content, or has less than the copy, then the bytes read from the other file count as read from the copy, and the
+// isIdleCopy reports whether the file contains nothing new because it is a copy. Once the content of the other file
+// is replaced, or is shorter than the copy, the bytes read from the other file count as read from the copy. The
 // remaining bytes are new.
 func (t *tail) isIdleCopy() bool {
 	if t.twin == nil {

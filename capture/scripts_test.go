@@ -44,7 +44,7 @@ type script struct {
 	r        *rand.Rand
 	kind     string // kind of the followed path: file, link, dir or glob
 	root     string
-	path     string // of the file that is written to
+	path     string // path of the file that is written to
 	real     string // target of a link
 	f        *follower
 	writers  [3]*writer
@@ -278,7 +278,7 @@ func (s *script) missing() {
 	s.create()
 }
 
-// rename moves the file away, as logrotate does, and moves earlier files further away.
+// rename moves the file away, as logrotate does, and gives each earlier rotated file the next name.
 func (s *script) rename() {
 	s.note("rename and create")
 	for n := s.rotated; n > 0; n-- {

@@ -131,7 +131,7 @@ type markerScanner struct {
 	all    []ResponseMarker
 	kinds  int
 	least  int                  // length of the shortest marker with its quote
-	steps  [1 << hashBits]uint8 // by the last bytes of a place: distance to the next possible end
+	steps  [1 << hashBits]uint8 // by the last bytes of a position: distance to the next possible end
 	recent [recentNames]uint64  // hashes of the ids of responses whose end was seen
 	next   int
 }

@@ -1,7 +1,7 @@
 package capture
 
 import (
-	"crypto/sha1" // #nosec G505 -- the handshake's own; it keeps nothing secret
+	"crypto/sha1" // #nosec G505 -- the handshake requires SHA-1; it protects no secret
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"

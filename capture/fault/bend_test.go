@@ -37,8 +37,8 @@ func sent(b *Injector, chunks ...string) (out string, pieces []string, unfit []U
 	return out, pieces, unfit
 }
 
-// TestAtOnce checks that data is sent as soon as possible: an event when it ends, and each chunk of a body
-// without events. Only data after which a fault needs to see more waits.
+// TestAtOnce checks that data is sent as soon as possible: an event when it ends, and each chunk of a body without
+// events. Data waits only if a fault needs to see the data after it.
 func TestAtOnce(t *testing.T) {
 	for _, c := range []struct {
 		fault, kind string
@@ -275,7 +275,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// hollow reports whether is has the fields of was, all null.
+// hollow reports whether the value is has the same fields as the value was, all of them null.
 func hollow(was, is any) bool {
 	switch was := was.(type) {
 	case map[string]any:

@@ -14,8 +14,8 @@ import (
 
 const noStream = "the body is not a stream of events"
 
-// unusedReason returns the reason why a fault that reads events changed nothing. This is the parameter why, unless
-// the body is compressed.
+// unusedReason returns the reason why a fault that reads events changed nothing: the parameter why, unless the body
+// is compressed.
 func (b *Injector) unusedReason(why string) string {
 	if b.packed {
 		return "the body is compressed"

@@ -276,8 +276,8 @@ func IsFinal(message []byte) bool {
 	return isEnder(kind) || hasWord(kind, func(of *marks.Protocol) []string { return of.SocketEnds })
 }
 
-// refusalOf returns the form of the provider's errors. The request's path shows the provider. If it doesn't,
-// the beginning of a recorded response decides; it may be empty. The form without paths is the default.
+// refusalOf returns the form of the provider's errors. It recognises the provider by the request's path, or otherwise
+// by the beginning of a recorded response, which may be empty. The default is the form without paths.
 func refusalOf(path string, answer []byte) marks.Refusal {
 	chosen, rank := marks.Refusal{Body: func(_ int, message string) any { return errorBody("api_error", message) }}, 0
 	for _, of := range *marks.All() {

@@ -64,13 +64,13 @@ type OutChunk struct {
 	Data  []byte
 }
 
-// bodyEvent is the bytes of one event, or of one chunk if the body has no events.
+// bodyEvent contains the bytes of one event, or of one chunk if the body has no events.
 type bodyEvent struct {
 	parts []eventPart
 	full  bool // it has data: it is not just a comment or an empty line
 }
 
-// eventPart is the bytes of an event that arrived in one chunk.
+// eventPart contains the bytes of an event that arrived in one chunk.
 type eventPart struct {
 	chunk int
 	after time.Duration

@@ -44,7 +44,7 @@ func (f likeness) compare(g likeness) int {
 }
 
 // chooseExchange finds the exchange that answers a request. The result again reports whether the exchange was used
-// before. Only if use is set does the exchange now count as used.
+// before. If use is set, the exchange counts as used from now on.
 func (p *Provider) chooseExchange(r *http.Request, a *requestFacts, use bool) (found *servedExchange, again bool) {
 	socket := capture.IsWebSocket(r)
 	return p.chooseAmong(func(e *servedExchange) int {
@@ -92,7 +92,7 @@ func (p *Provider) chooseAmong(fits func(*servedExchange) int, query string, a *
 
 // readRequest undoes the coding of a request's body and returns the facts in the request.
 func (p *Provider) readRequest(r *http.Request) requestFacts {
-	coded, _ := io.ReadAll(r.Body) // net/http notices that the client goes away only after the body's end
+	coded, _ := io.ReadAll(r.Body) // net/http notices that the client has gone only after the whole body is read
 	return readAsked(p.decodeBody(r.Header, coded))
 }
 
@@ -250,8 +250,8 @@ func (a *requestFacts) matchScore(b *requestFacts) (score int) {
 	return score
 }
 
-// overlapWith returns the share of two histories that is equal, from 0 to 1. It compares them item by item
-// from their beginning, so a history of the same length scores highest.
+// overlapWith returns how much of two histories is equal, from 0 to 1. It compares them item by item from their
+// beginning, so a history of the same length scores highest.
 func (a *requestFacts) overlapWith(b *requestFacts) float64 {
 	sum := 0.0
 	for i := range min(len(a.items), len(b.items)) {

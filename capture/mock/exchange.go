@@ -41,9 +41,9 @@ type Chunk struct {
 	Data  []byte
 }
 
-// Read groups the records of a source into exchanges, in the order in which they began. It leaves out
-// exchanges with nothing to serve. The result notes has all notes, except those in a record with a head and
-// without a loss. If the source fails, Read returns the error with the exchanges before it.
+// Read groups the records of a source into exchanges, in the order in which they began. It leaves out exchanges with
+// nothing to serve. The result notes contains all notes, except those in a record with a head and without a loss. If
+// the source fails, Read returns the error with the exchanges before it.
 func Read(src capture.Source) (list []Exchange, notes []string, err error) {
 	var order []*exchangeBuilder
 	byNumber := map[int]*exchangeBuilder{}
@@ -89,7 +89,7 @@ type exchangeBuilder struct {
 	sides   []sideBytes   // bytes of both sides, in order
 }
 
-// sideBytes is bytes of one side, with their time since the exchange began.
+// sideBytes contains bytes of one side, with their time since the exchange began.
 type sideBytes struct {
 	side  capture.Side
 	after time.Duration
@@ -211,7 +211,7 @@ func (x *Exchange) Path() string {
 		return ""
 	}
 	u, err := url.Parse(x.URL)
-	if err != nil { // a server answered it anyway
+	if err != nil { // although it is invalid, the server answered it
 		text, _, _ := strings.Cut(x.URL, "?")
 		u = &url.URL{Path: text}
 	}

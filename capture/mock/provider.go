@@ -81,8 +81,8 @@ func New(o Options) *Provider {
 	return p
 }
 
-// ServeHTTP answers one request. To break the connection, as the recorded one broke or for a fault,
-// it panics with http.ErrAbortHandler.
+// ServeHTTP answers one request. It panics with http.ErrAbortHandler to break the connection, either because the
+// recorded one broke or because a fault requires it.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	asked := p.readRequest(r)
 	e, again := p.chooseExchange(r, &asked, false)

@@ -40,7 +40,7 @@ func opened(t *testing.T, content string) []Exchange {
 	return list
 }
 
-// posted returns the response to one request over a real connection, and the end of its body.
+// posted returns the response to one request over a real connection, its body, and the error that ended the body.
 func posted(t *testing.T, o Options, method, path string) (*http.Response, string, error) {
 	t.Helper()
 	server := httptest.NewServer(New(o))
@@ -235,8 +235,8 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
-// TestBroken checks that a connection that broke in its head or its body breaks again, and that an exchange
-// that can't be answered says so.
+// TestBroken checks that a connection that broke before or in its response breaks again, and that a response with an
+// impossible status is sent with status 200.
 func TestBroken(t *testing.T) {
 	list := opened(t, `{"toolscope":1}`+"\n"+
 		`{"x":1,"side":"request","head":{"method":"POST","url":"/cut"}}`+"\n"+

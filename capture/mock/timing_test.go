@@ -42,8 +42,8 @@ func played(o Options, ctx context.Context) (s *stage, took time.Duration, broke
 	return s, 0, false
 }
 
-// TestTiming checks that chunks keep their distances divided by the speed, and that a fault's pause is the
-// same at any speed.
+// TestTiming checks that the intervals between chunks are divided by the speed, and that a fault's pause is the same
+// at any speed.
 func TestTiming(t *testing.T) {
 	const ms = time.Millisecond
 	x := Exchange{HeadAfter: 50 * ms, EndAfter: 500 * ms, Chunks: []Chunk{

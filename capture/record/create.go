@@ -17,7 +17,7 @@ import (
 // an existing file or symbolic link. The file is locked while it is being written, so that a second writer
 // gets an error.
 //
-// Written bytes go to the operating system at once, and survive any end of the program. They are forced to the
+// Written bytes go to the operating system at once, and survive even a crash of the program. They are forced to the
 // disk only when the capture is closed. A power failure may lose bytes that the system had not written yet;
 // checksums show whether the rest is undamaged.
 //
@@ -101,8 +101,8 @@ func makeDir(dir string) (warning string, err error) {
 	return "", nil
 }
 
-// lockForWriting keeps other writers out until f is closed, or its program has ended. On a file system
-// without locks it always succeeds.
+// lockForWriting keeps other writers out until f is closed or the program ends. On a file system without locks it
+// always succeeds.
 func lockForWriting(f *os.File) error {
 	for tries := 0; isInUse(f, exclusive); tries++ {
 		if tries == 50 {

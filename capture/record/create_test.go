@@ -114,7 +114,7 @@ func TestTwoWriters(t *testing.T) {
 
 const fullEnv = "TOOLSCOPE_TEST_FULL"
 
-// A real file that can't grow: the child may write 64 KiB to one file. It records more, and continues.
+// TestFileLimit lets a child write at most 64 KiB to a real file. The child records more, and continues.
 func TestFileLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	child := exec.Command(os.Args[0], "-test.run=^TestFileLimitChild$")
@@ -138,7 +138,7 @@ func TestFileLimitChild(t *testing.T) {
 	overfill(t, path)
 }
 
-// A file system of 128 KiB.
+// TestSmallFileSystem records to a file system of 128 KiB.
 func TestSmallFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128k"); err != nil {

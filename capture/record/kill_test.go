@@ -50,13 +50,13 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills: at most %d records lost, the oldest %v old; %d torn lines", kills, most, worst, torn)
-	// The kernel may give the writing thread no processor for a while, so one kill in twenty may be late.
+	// The kernel may not schedule the writing thread for a while, so one kill in twenty may be late.
 	if late > kills/20 {
 		t.Errorf("%d of %d kills cost more than the last 100 ms", late, kills)
 	}
 }
 
-// killOne returns the times at which the child reported that it handed over each record, and the time of the
+// killOne returns the times at which the child reported that it had handed over each record, and the time of the
 // kill.
 func killOne(t *testing.T, path string) (handed []time.Time, killed time.Time) {
 	t.Helper()

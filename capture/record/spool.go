@@ -31,7 +31,7 @@ type Spool struct {
 	lock    lockFile
 	syncs   sync.WaitGroup // running syncs of complete segments
 
-	mu     sync.Mutex // the writer reads parts, end and last without it
+	mu     sync.Mutex // the writer reads parts, end and last without locking it
 	parts  []segment
 	end    int64
 	last   *os.File // the file being written; nil for an orphaned spool

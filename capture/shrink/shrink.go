@@ -78,7 +78,7 @@ func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, 
 	r := newReducer(ctx, records, o)
 	before := r.countEvents()
 	if ok, err := o.Holds(records); err != nil || !ok {
-		return nil, cmp.Or(err, errors.New("the condition is not true"))
+		return nil, cmp.Or(err, errors.New("the condition is not true for the file"))
 	}
 	var limit limitError
 	anonymous := r.startsWith(o.StandIns(records))

@@ -141,8 +141,8 @@ func shortToken(token string) string {
 	return token
 }
 
-// membersAt divides tokens at the commas and brackets of one depth, as far as the text is JSON. It reports
-// whether the text is deeper.
+// membersAt divides tokens at the commas and brackets of one depth, as far as the text is JSON. It reports whether
+// the text has deeper levels.
 func membersAt(tokens []string, depth int) (pieces []string, deeper bool) {
 	level, quoted, open := 0, false, ""
 	flush := func() {

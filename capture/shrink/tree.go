@@ -35,14 +35,14 @@ const (
 	attribute  = 'a' // a header field, a note, a URL or a reason
 )
 
-// An event is what can be removed at once: the bytes of one event, or a record without bytes.
+// An event is a unit that is removed at once: the bytes of one event, or a record without bytes.
 type event struct {
 	record   capture.Record // the record without bytes
 	data     []byte         // the bytes as they were
 	suffix   []byte         // line break after the payload
 	aws      []byte         // headers of an AWS message
 	wrongSum bool           // the checksum of the AWS message is wrong
-	fixed    bool           // a head or an end, which only its exchange can lose
+	fixed    bool           // a head or an end, which is removed only together with its exchange
 	isSSE    bool
 	payload  *node
 	lines    []*node
@@ -347,7 +347,7 @@ func (d *draft) appendValue(to []byte, n *node) []byte {
 			}
 			to = d.appendValue(to, kid)
 		}
-		return append(to, n.kind+2) // } is two after {, and ] after [
+		return append(to, n.kind+2) // } is two after {, and ] is two after [, in ASCII
 	case packedJSON:
 		to = append(to, '"')
 		to = base64.StdEncoding.AppendEncode(to, d.appendValue(nil, n.kids[0]))

@@ -61,7 +61,7 @@ func Read(path string, read func(*DB) error) error {
 			return err
 		}
 	}
-	return errors.New("a program is changing the database too fast: close the program, or copy the file and its -wal")
+	return errors.New("a program is changing the database too fast: close the program, or copy the file and its -wal file")
 }
 
 // readOnce opens the database and reads it.

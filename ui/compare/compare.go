@@ -124,7 +124,7 @@ func (c *column) findTurn(v *providers.View) *stream.Turn {
 	return t
 }
 
-// Extend compares the turns and lays out the table again if data or the size have changed.
+// Extend compares the turns and lays out the table again if the data or the size has changed.
 func (c *comparison) Extend(v *providers.View, w, h int) {
 	if c.full != nil {
 		c.full.extend(c, v, w, h)

@@ -31,7 +31,7 @@ const (
 	fieldLine
 	textLine
 	finishLine
-	edgeLine // begins the equal rows; row is their number
+	edgeLine // begins the equal rows; row is the number of equal rows
 )
 
 // equalRows decides whether equal rows are shown.

@@ -306,9 +306,10 @@ type fieldID struct {
 	nth  int
 }
 
-// alignFields matches the fields of containers. Each row has a field's node in every container, or -1. Rows
-// are in the base's order. A field that the base lacks follows the field that precedes it in its own
-// container. The result ordered says for each container whether its fields are in the base's order.
+// alignFields matches the fields of containers. Each row contains a field's node in every container, or -1 for a
+// container without the field. Rows are in the base's order. A field that the base lacks follows the field that
+// precedes it in its own container. The result ordered says for each container whether its fields are in the base's
+// order.
 func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool) {
 	u := rowOrder{rows: map[fieldID]int{}, first: -1, last: -1}
 	ordered = make([]bool, len(in))
@@ -346,7 +347,8 @@ type rowOrder struct {
 	first, last int
 }
 
-// add inserts a row after the row behind, or at the end if behind is -1. It returns the number of the new row.
+// add inserts a row after the row whose number is behind, or at the end if behind is -1. It returns the number of the
+// new row.
 func (u *rowOrder) add(m fieldID, cells, behind int) (n int) {
 	n = len(u.all)
 	at := make([]int32, cells)

@@ -79,7 +79,7 @@ func TestMembers(t *testing.T) {
 		{`{"a":"x…`, `{"a":"y"}`, ".a differs:\"y\""},
 		{`{"a":1}`, `{"a…`, ".a not yet"},
 		{`{"a":1}`, `{"a":…`, ".a not yet"},
-		// Values that are cut off or not JSON.
+		// Some values are cut off or not JSON.
 		{`{"a":"Oslo"}`, `{"a":"Os`, `.a differs:"Os`},
 		{`{"a":"Oslo","b":1}`, `{"a":"Oslo","b"`, ".a same\n.b absent"},
 		{`{"a":1,"b":2}`, `{"a":1,x`, ".a same\n.b absent"},

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Request has the facts about a request that show whether it differs from another request only in its host.
+// Request contains the facts about a request that show whether it differs from another request only in its host.
 type Request struct {
 	Host  string
 	Model string // requested model

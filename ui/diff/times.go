@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// Times has the times of a turn's first bytes and of its end. They are relative to the request or, if the
-// time of the request is unknown, to the turn's first event. A missing time is NoTime.
+// Times contains the times of a turn's first bytes and of its end. They are relative to the request or, if the time
+// of the request is unknown, to the turn's first event. A missing time is NoTime.
 type Times struct {
 	First time.Duration // time of the first byte of the response
 	Arg   time.Duration // time of the first argument byte
@@ -131,7 +131,7 @@ func ByPhase(all []Times, cell time.Duration) (bars [][]BarCell) {
 	return bars
 }
 
-// Scale returns the duration of one cell for which the longest turn fits in the given number of cells. If byPhase is
+// Scale returns the duration of one cell at which the longest turn fits in the given number of cells. If byPhase is
 // true, the longest phases must fit together. It returns 0 if there is no time to show or no room.
 func Scale(all []Times, cells int, byPhase bool) time.Duration {
 	var longest time.Duration

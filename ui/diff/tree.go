@@ -26,8 +26,8 @@ type node struct {
 // none is the kind of a value that has not arrived yet.
 const none = json.Space
 
-// tree has the values in a call's arguments. The first node is the root. Before the first token, a tree has
-// no nodes.
+// tree contains the values in a call's arguments. The first node is the root. Before the first token, a tree has no
+// nodes.
 type tree struct {
 	text    []byte
 	nodes   []node

@@ -193,7 +193,7 @@ func fileOf(x *providers.Exchange) string {
 	return path.Base(x.Head.File)
 }
 
-// NamedCall has the facts about a call by which Align matches it.
+// NamedCall contains the facts about a call by which Align matches it.
 type NamedCall struct {
 	Name string
 	Sum  uint64 // hash of the call's arguments; 0 until they are final, or if the hash is not needed
@@ -230,9 +230,9 @@ func Calls(turns []*stream.Turn, sum func(*stream.Call) uint64) (lists [][]*stre
 	return lists, named
 }
 
-// Align matches the calls of several turns, first by name and arguments, then by name and order. A set has
-// the index of each turn's call, or -1 if the turn has no such call. Sets are in the order of the base's
-// calls. A call that the base lacks follows the call that precedes it in its own turn.
+// Align matches the calls of several turns, first by name and arguments, then by name and order. A set contains the
+// index of each turn's call, or -1 if the turn has no such call. Sets are in the order of the base's calls. A call
+// that the base lacks follows the call that precedes it in its own turn.
 func Align(turns [][]NamedCall, base int) (sets [][]int) {
 	a := callAligner{width: len(turns)}
 	if base < len(turns) {

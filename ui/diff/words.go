@@ -22,8 +22,8 @@ type Side struct {
 	Took  time.Duration // duration from the request to the end, or NoTime
 }
 
-// CallSet is a set of matching calls with their compared fields. It has one call per side, nil if the side
-// has no such call.
+// CallSet is a set of matching calls with their compared fields. It contains one call per side, which is nil if the
+// side has no such call.
 type CallSet struct {
 	Calls []*stream.Call
 	Rows  []Row
@@ -47,7 +47,7 @@ type Comparison struct {
 	Sets  []CallSet
 }
 
-// Counts has the numbers of differences.
+// Counts contains the number of differences of each kind.
 type Counts struct {
 	Calls   int // sets in which a side whose turn has ended lacks the call
 	States  int // sets whose calls ended in different states
@@ -174,7 +174,7 @@ const (
 	no
 )
 
-// agreementOf returns whether two sides made the same calls.
+// agreementOf says whether two sides made the same calls.
 func (p *Comparison) agreementOf(i, j int) agreement {
 	a, b := &p.Sides[i], &p.Sides[j]
 	all := yes
@@ -435,7 +435,7 @@ func joinNames(all []string) string {
 	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
-// worstDifference returns a side's most serious difference from the base. If nothing differs, the field does of the
+// worstDifference returns a side's most serious difference from the base. If nothing differs, the verb phrase of the
 // result is empty.
 func (p *Comparison) worstDifference(i int, name func(int) string) difference {
 	s, b := &p.Sides[i], &p.Sides[p.Base]

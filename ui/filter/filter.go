@@ -266,9 +266,9 @@ func (w word) parseTerm(f *Filter) (t term, why string) {
 	return t, why
 }
 
-// Complete completes the last word of a text. The result all has the possible words. The result longer is the text,
-// extended by the characters with which all these words begin. The function seen returns known values of a field
-// without fixed values; it may be nil.
+// Complete completes the last word of a text. The result all contains the possible words. The result longer is the
+// text, extended by the characters with which all these words begin. The function seen returns known values of a
+// field without fixed values; it may be nil.
 func Complete(text string, seen func(field string) []string) (longer string, all []string) {
 	start, last := len(text), word{}
 	if words := splitWords(text); len(words) > 0 && !isBlank(text[len(text)-1]) {

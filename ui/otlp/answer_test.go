@@ -105,7 +105,7 @@ func TestBrokenOff(t *testing.T) {
 func TestPageOfHTML(t *testing.T) {
 	for kind, want := range map[string]State{
 		"text/html": {Refused: 1, Trouble: `200 OK, but this is not a collector's response: the body has the type "text/html"`},
-		protobuf:    {Taken: 1, Trouble: "200 OK, but the rest of the response was not read: it has more than 4194304 bytes"},
+		protobuf:    {Taken: 1, Trouble: "200 OK, but the rest of the response was not read: it is larger than 4194304 bytes"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Type", kind)

@@ -140,7 +140,7 @@ func readResponse(res *http.Response, body []byte, failed error, now time.Time, 
 	case failed != nil && (kind == protobuf || kind == jsonKind || kind == "" || len(body) == 0):
 		a.why = fmt.Sprintf("%s, but the rest of the response did not arrive: %s", res.Status, failed)
 		if tooLong := new(http.MaxBytesError); errors.As(failed, &tooLong) {
-			a.why = fmt.Sprintf("%s, but the rest of the response was not read: it has more than %s", res.Status, count.Of(tooLong.Limit, "byte"))
+			a.why = fmt.Sprintf("%s, but the rest of the response was not read: it is larger than %s", res.Status, count.Of(tooLong.Limit, "byte"))
 		}
 	case len(body) > 0:
 		a.readPartial(res.Status, kind, body, hide)

@@ -122,7 +122,7 @@ func (s *Sender) awaitProgress(end <-chan struct{}) bool {
 	}
 }
 
-// State returns the numbers of spans by outcome so far.
+// State returns the number of spans for each outcome so far.
 func (s *Sender) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()

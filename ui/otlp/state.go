@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Options has the options of a Sender.
+// Options contains the options of a Sender.
 type Options struct {
 	Getenv        func(string) string // returns the value of a variable for headers; nil for no headers
 	Endpoint      string              // http or https URL; "/v1/traces" is appended unless the path ends with it
@@ -29,7 +29,7 @@ type Options struct {
 	StallTimeout time.Duration
 }
 
-// State has the numbers of spans by outcome. Each span is counted in exactly one of these numbers.
+// State contains the number of spans for each outcome. Each span is counted in exactly one of these numbers.
 type State struct {
 	Waiting int64 // not sent yet, or sent without a response
 	Taken   int64 // accepted by the collector

@@ -82,8 +82,8 @@ func (v *version) size() int {
 	return v.bytes + v.words
 }
 
-// sourceData has the data for a replay.Source. The data is a copy, so that another goroutine can read it while the
-// stream continues.
+// sourceData contains the data for a replay.Source. The data is a copy, so that another goroutine can read it while
+// the stream continues.
 type sourceData struct {
 	scope  replay.Scope
 	turn   *stream.Turn
@@ -179,7 +179,7 @@ func (k pageKey) canShowFor(other pageKey) bool {
 	return k.version.of == other.version.of && k.version.scope == other.version.scope && k.to == other.to && k.policy == other.policy
 }
 
-// table has the short previews for all targets, or for all policies.
+// table contains the short previews for all targets, or for all policies.
 type table struct {
 	key  tableKey
 	rows []verdict
@@ -378,7 +378,7 @@ func (t *table) worstOutcome() (worst *verdict) {
 // valueChanges are the kinds of loss that change a value.
 var valueChanges = []*replay.Kind{replay.IntPrecision, replay.NumRange, replay.DupKeys}
 
-// counts has the numbers of rows of each kind.
+// counts contains the number of rows of each kind.
 type counts struct {
 	sides    [screen.NumSides]int
 	verdicts [replay.NumVerdicts]int

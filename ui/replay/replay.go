@@ -39,7 +39,7 @@ type replayMode struct {
 	page       *page
 	working    bool // another goroutine is making a preview
 	pageLast   bool // the last job in that goroutine made a page
-	made       int  // number of results that arrived so far
+	made       int  // number of results that have arrived so far
 
 	picking bool // the rows are policies, and the user picks one
 	picked  int  // policy that was selected before the user opened the list

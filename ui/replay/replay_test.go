@@ -7,7 +7,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// broken has arguments that are not JSON from one byte on.
+// broken contains arguments that stop being JSON in the middle.
 const broken = `{"path": "a.go", "n": 1x, "more": [1, 2]}`
 
 func brokenCall(t testing.TB) *rig {

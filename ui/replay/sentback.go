@@ -124,7 +124,7 @@ func (m *sentBackMode) headRows() int {
 	return rows
 }
 
-// saysRows returns the number of rows that the sentence gets.
+// saysRows returns the number of rows for the sentence.
 func (m *sentBackMode) saysRows() int {
 	if m.h < minSaysRows {
 		return 0
@@ -328,7 +328,7 @@ func (m *sentBackMode) drawTitle(p *screen.Pen) {
 	heavy(p.Left)
 }
 
-// outcomeLook returns the role and the sign for the outcome. The finding about the outcome may raise their severity.
+// outcomeLook returns the role and the sign for the outcome. A finding about the outcome may make them more severe.
 func (m *sentBackMode) outcomeLook(p *screen.Pen) (screen.Role, display.Text) {
 	as := m.currentSentBack().Outcome
 	if m.findingSeverity() > worthKnowing && as == string(replay.WasReformatted) {
