@@ -48,7 +48,7 @@ var (
 		Verdict:       "error",
 		SeverityNote:  "warn if the client repeated the request, and the response was complete",
 		Meaning:       "The provider reports an error, refuses the request, or stops the response with a filter.",
-		Advice:        "Read the provider's error in the message. Don't run calls whose arguments were not final before the error.",
+		Advice:        "Read the provider's error in the finding's message. Don't run calls whose arguments were not final before the error.",
 	}
 	RequestRefused = &Diagnosis{
 		Code: "REQUEST_REFUSED", Severity: Error, OtherSeverities: []Severity{Info}, By: Client,

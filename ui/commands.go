@@ -100,7 +100,7 @@ func (m *Model) exportForm(arg string) {
 		m.newExport().SaveBody(modeHost{m}, m.draw, modes.Body{Data: data, What: f.What, File: f.File})
 		return
 	}
-	m.showNotice(m.draw.Format("unknown format %q: :export lists them", arg))
+	m.showNotice(m.draw.Format("unknown format %q; :export lists the formats", arg))
 }
 
 // filterChoices completes the last word of a filter.

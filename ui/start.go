@@ -205,7 +205,7 @@ func (su *setupScreen) openPaste() {
 // setupPage is the mode that shows the setup lines once traffic has arrived.
 type setupPage struct{ m *Model }
 
-// Keys returns the keys that select and copy a setup.
+// Keys returns the keys that select, show and copy a setup, and the keys that close the page.
 func (s *setupPage) Keys() []screen.Binding {
 	return append(s.m.setup.pasteKeys(), screen.Key("esc q", "back", "close", s.m.modeStack.closeTop))
 }

@@ -33,7 +33,8 @@ const (
 // publisher, the end, the folder and the seconds, separated by spaces.
 const publisherEnv = "TOOLSCOPE_TEST_PUBLISHER"
 
-// TestLoadPublisher runs some publishers in a process of its own. They start when a line arrives on stdin.
+// TestLoadPublisher runs some publishers in a process of its own. They connect at
+// once, and begin to publish when a line arrives on stdin.
 func TestLoadPublisher(t *testing.T) {
 	var server, dir string
 	var from, to, seconds int

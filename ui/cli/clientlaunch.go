@@ -618,7 +618,7 @@ func (o *clientLaunch) wrapLines(self string) {
 	}
 	o.removes = append(o.removes, remove)
 	if strings.Contains(script, " -") { // Claude Code would treat the text after the space as flags
-		o.noteUnrecorded("MCP servers and shell commands are not recorded: a hyphen follows a space in %s", script)
+		o.noteUnrecorded("MCP servers and shell commands are not recorded: the path %s has a hyphen after a space, and Claude Code would read the text after the space as flags", script)
 		return
 	}
 	o.vars = append(o.vars, shellPrefix+"="+script)

@@ -473,10 +473,10 @@ func (ip *inputs) countFiles(ctx context.Context, paths []string) error {
 	to := ip.app.stdout.withBuffer()
 	for _, path := range paths {
 		if path == "-" {
-			return usageErrorf("--count: needs files, because standard input must be read completely\nuse --summary")
+			return usageErrorf("--count: needs files, because it can't estimate standard input without reading all of it\nuse --summary")
 		}
 		if fleet.IsAddress(path) {
-			return usageErrorf("--count: needs files, because data on a hub must be read completely\nuse --summary")
+			return usageErrorf("--count: needs files, because it can't estimate data on a hub without reading all of it\nuse --summary")
 		}
 		files, left, err := capture.Find([]string{path})
 		for _, text := range left {

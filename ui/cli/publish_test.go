@@ -225,8 +225,8 @@ func TestFollowedStops(t *testing.T) {
 	}
 }
 
-// TestFollowedTail checks that data that was read before the end reaches the hub, including the data in the
-// redactor.
+// TestFollowedTail checks that data from a followed source is published even if it arrives after the cancellation, as
+// long as the source has not ended. This includes the data that the redactor holds back.
 func TestFollowedTail(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	spool := t.TempDir()

@@ -235,7 +235,7 @@ func startSuiteServer(pause time.Duration) (*suiteServer, error) {
 	return s, nil
 }
 
-// addCase returns the base URL at which a case is sent.
+// addCase adds a case to the server, and returns the base URL under which the server sends the case's stream.
 func (s *suiteServer) addCase(c *suite.Case, chunking string) string {
 	s.number++
 	path := fmt.Sprintf("/c/%d/%s/", s.number, chunking)

@@ -238,7 +238,7 @@ func (m *replayMode) outcomeText(p *screen.Pen, worst *verdict, room int) displa
 }
 
 // outcomeWords are the words for an outcome: a phrase for the table, and the two parts of a sentence. The
-// number of providers is written between these parts.
+// number of providers or policies is written between these parts.
 type outcomeWords struct{ gets, lead, then string }
 
 var outcomeSentences = [replay.NumOutcomes]outcomeWords{

@@ -478,7 +478,7 @@ func (m *sentBackMode) whyEmpty(side int) display.Text {
 	case side == 0:
 		return display.Lit("no argument bytes")
 	case m.currentSentBack().KeptByProvider:
-		return display.Lit("the provider keeps the history with this call")
+		return display.Lit("the request doesn't contain this call: the provider keeps the history")
 	case !m.read:
 		return display.Lit("the request can't be read")
 	case m.carried.Part == nil:
