@@ -11,8 +11,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestReread checks that a wrong forced protocol loses no byte, and that a second reading without a forced protocol
-// has the first result.
+// TestReread checks that forcing a wrong protocol loses no bytes, and that reading again without a forced protocol
+// gives the original result.
 func TestReread(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

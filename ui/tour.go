@@ -116,7 +116,7 @@ func (tp *tourPlayer) showScene(n int) {
 	tp.m.setFollow(false)
 	tp.m.selected = tp.about[n]
 	tp.m.moment.wanted, tp.m.moment.shown = tp.m.selected, tp.m.selected
-	tp.m.refreshPanes() // the document shows the call before it moves to its end
+	tp.m.refreshPanes() // the document must show the call before Follow moves the document to its end
 	tp.m.doc.Follow(true)
 	tourScenes[n].evidence(tp.m)
 	tp.seats = len(tp.m.modeStack.all)

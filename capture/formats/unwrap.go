@@ -342,7 +342,7 @@ func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) b
 	return found
 }
 
-// timestamp is the time of a line as it is written.
+// timestamp is the text of a line's time, in the line's own spelling.
 type timestamp struct {
 	text []byte
 	fine bool // the time has fractions of a second

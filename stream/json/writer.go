@@ -111,8 +111,9 @@ func WrapArray(elements *Writer) []byte {
 	return append(append([]byte{'['}, elements.Text...), ']')
 }
 
-// ReplaceMembers rewrites the object before with these fields. Each field replaces the field of the same name,
-// or is appended. All other fields stay. The object before may be nil.
+// ReplaceMembers returns a copy of an object with these fields. Each field replaces the field of the same name, or is
+// appended. A field whose Value is nil is removed. All other fields stay. The parameter before is the object, and may
+// be nil.
 func ReplaceMembers(before Value, members ...Member) []byte {
 	var w Writer
 	w.Open('{')

@@ -79,7 +79,7 @@ func (a *app) runTorture(ctx context.Context, args []string, o *tortureOptions) 
 	case o.repeat < 1 || o.jobs < 1:
 		return usageErrorf("--repeat and --jobs: use numbers above zero")
 	case o.seed < 0 || o.limit < 0:
-		return usageErrorf("--seed and --limit: can't be below zero\nwith --limit 0, the time of the control decides")
+		return usageErrorf("--seed and --limit: can't be below zero\nwith --limit 0, the limit depends on how long the control takes")
 	case !slices.Contains([]string{"", "anthropic", "openai", "gemini"}, o.provider):
 		return usageErrorf("--provider %s: unknown\nuse anthropic, openai or gemini", o.provider)
 	case o.list:
