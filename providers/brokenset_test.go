@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// playTrial reads a request and its response, after the earlier requests of the trial. Status 0 is no response.
+// playTrial reads a request and its response, after the earlier requests of the trial. If status is 0, there is no response.
 func playTrial(c *trial, url, response string, status int) *Inspector {
 	exchanges := c.earlier
 	if status != 0 {

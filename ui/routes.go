@@ -84,13 +84,13 @@ func (s *routesPage) Extend(_ *providers.View, _, h int) {
 	}
 	if key != s.counted || s.rows == nil {
 		s.counted = key
-		s.countTraffic(h)
+		s.countTraffic()
 	}
 	s.Fit(len(s.rows), 2, h)
 }
 
 // countTraffic counts the traffic of each upstream. The selection stays on its upstream.
-func (s *routesPage) countTraffic(h int) {
+func (s *routesPage) countTraffic() {
 	routes := s.m.opt.Setup.Routes
 	all := make([]routeRow, len(routes))
 	for i, r := range routes {
@@ -124,7 +124,6 @@ func (s *routesPage) countTraffic(h int) {
 		at = slices.IndexFunc(all, func(r routeRow) bool { return r.path == s.rows[s.At].path })
 	}
 	s.rows = all
-	s.Fit(len(s.rows), 2, h)
 	if at != s.At {
 		s.MoveTo(at)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A Hub is a placeholder: this program was built without the hub.
+// A Hub can't be started, because this program was built without the hub.
 type Hub struct{}
 
 // StartHub returns an error.

@@ -145,31 +145,31 @@ func TestLongUnits(t *testing.T) {
 		if w := cellWidth(string(out)); w != sum {
 			t.Errorf("%+q: width %d, units %d", s, w, sum)
 		}
-		if testing.Short() {
-			continue // the race detector makes each run so long that a busy machine interrupts all of them
-		}
-		if few, many, ok := linear(in[:len(in)/16], in); !ok {
-			t.Errorf("%+q: %v, and %v for 16 times as much", s, few, many)
+		if parts, whole, ok := linear(in[:len(in)/16], in); !ok {
+			t.Errorf("%+q: %v in 16 parts, and %v at once", s, parts, whole)
 		}
 	}
 }
 
-// linear reports whether cleaning 16 times as many bytes takes at most 64 times as long; quadratic time would
-// take 256 times as long. It compares the shortest of several runs, and tries again on a busy machine.
-func linear(small, large []byte) (few, many time.Duration, ok bool) {
-	few, many = time.Hour, time.Hour
-	least := func(now time.Duration, text []byte) time.Duration {
+// linear reports whether cleaning a text takes at most 4 times as long as cleaning a sixteenth of it 16 times; quadratic
+// time would take 16 times as long. It compares the shortest of several runs, and tries again on a busy machine. Both
+// runs clean the same number of bytes, so that a busy machine interrupts them equally often.
+func linear(sixteenth, text []byte) (parts, whole time.Duration, ok bool) {
+	parts, whole = time.Hour, time.Hour
+	least := func(now time.Duration, text []byte, times int) time.Duration {
 		start := time.Now()
-		Drawer{}.AppendClean(nil, text)
+		for range times {
+			Drawer{}.AppendClean(nil, text)
+		}
 		return min(now, time.Since(start))
 	}
 	for range 50 {
-		few, many = least(few, small), least(many, large)
-		if many <= 64*few {
-			return few, many, true
+		parts, whole = least(parts, sixteenth, 16), least(whole, text, 1)
+		if whole <= 4*parts {
+			return parts, whole, true
 		}
 	}
-	return few, many, false
+	return parts, whole, false
 }
 
 func TestTagRunContinues(t *testing.T) {
