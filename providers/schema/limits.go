@@ -20,7 +20,7 @@ import (
 // the worst input within the limits.
 //
 // The library's compilation can't be stopped. Its work grows with the number of schemas, with their nesting,
-// and with references to places where no schema is expected. So toolscope counts these first. Validation can
+// and with references to places where no schema is expected, so toolscope counts these first. Validation can
 // take exponential time, because alternatives can contain alternatives. So toolscope charges each evaluation
 // of a schema to a budget, together with the inner evaluations that fail at once. It also charges each match
 // of a regular expression. When the budget is spent, a panic unwinds the validation.
@@ -37,11 +37,11 @@ const (
 	maxArgs           = 8 << 20   // maximum size of arguments, in bytes
 
 	maxWork        = 4_000_000 // maximum number of units of work in one validation, about 10 ns each
-	evaluationCost = 30        // units for each evaluation, whatever its result is
+	evaluationCost = 30        // units for each evaluation, whatever its result
 	longNumberCost = 1_000     // units for a calculation with a long number
 )
 
-// jsonCost contains the counts that determine how much time it takes to check a JSON text.
+// jsonCost contains the counts that determine how long it takes to check a JSON text.
 type jsonCost struct {
 	objects, depth int
 	steps          int  // sum of the depths of all tokens
@@ -93,7 +93,7 @@ func isLong[text ~string | ~[]byte](number text) bool {
 	return len(number) > 20 || strings.ContainsAny(string(number), "eE")
 }
 
-// refusalReason returns the reason why a schema is not compiled, or "" if it can be.
+// refusalReason returns the reason why a schema can't be compiled, or "".
 func refusalReason(text json.Value) string {
 	if len(text) > maxBytes {
 		return "the schema is larger than 256 KiB"
@@ -143,8 +143,8 @@ func (m *workBudget) spend(units int) {
 	}
 }
 
-// costedSchema charges the evaluation of a schema and of the schemas that it evaluates. It replaces the schema's
-// format, because the library checks the format first, right after the type.
+// costedSchema charges the evaluation of a schema, and of its inner schemas, to the budget. It takes the place of the
+// schema's format, because the library checks the format right after the type, before any other rule.
 type costedSchema struct {
 	meter  *workBudget
 	format *jsonschema.Format // the schema's own format, or nil
@@ -199,8 +199,8 @@ func compareCost(v any) int {
 	return n
 }
 
-// costedPattern is a regular expression that charges for each match. Go's regular expressions take linear time, but
-// have no lookahead or lookbehind. A pattern that uses either, or that is too large, matches everything.
+// costedPattern is a regular expression that charges each match to the budget. Go's regular expressions take linear
+// time, but have no lookahead or lookbehind. A pattern that uses either, or that is too large, matches everything.
 type costedPattern struct {
 	text    string
 	re      *regexp.Regexp // nil if the pattern can't be used for matching
@@ -208,7 +208,7 @@ type costedPattern struct {
 	meter   *workBudget
 }
 
-// newPattern compiles a pattern if that is possible.
+// newPattern returns a pattern. If the pattern is too large or can't be compiled, it matches everything.
 func newPattern(text string, m *workBudget) *costedPattern {
 	p := &costedPattern{text: text, meter: m}
 	tree, err := syntax.Parse(text, syntax.Perl)
@@ -327,8 +327,8 @@ func (w *CallChecker) checkString(end int, growing bool) bool {
 	return !growing
 }
 
-// readString reads the new bytes of a key or string. It reports the first byte at which no allowed key or string
-// continues in this way.
+// readString reads the new bytes of a key or string. It reports the first byte that can't continue any allowed key or
+// string.
 func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	r := &w.text
 	if !growing {
@@ -397,7 +397,7 @@ func numberKind(text []byte) kinds {
 	return anInteger
 }
 
-// listsScalar reports whether the values that the schema lists include a scalar that is not a string.
+// listsScalar reports whether a scalar is one of the values that the schema lists. The scalar is not a string.
 func (n *schemaNode) listsScalar(kind json.TokenKind, text []byte) bool {
 	var v any
 	switch kind {

@@ -17,7 +17,7 @@ func repeated(text string, n int) string {
 	return strings.TrimSuffix(strings.Repeat(text+",", n), ",")
 }
 
-// numbered returns n copies of a template with a number filled in, separated by commas.
+// numbered returns n copies of a template, each with its own number, separated by commas.
 func numbered(template string, n int) string {
 	var list []string
 	for i := range n {

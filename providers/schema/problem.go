@@ -19,8 +19,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// problemText returns the error of a value, without the place. The facts in the error are toolscope's words. They
-// distinguish the errors of one value.
+// problemText returns the message for an error, without the error's place. Words that distinguish several errors of
+// one value are marked as facts.
 func problemText(e *jsonschema.ValidationError) stream.Message {
 	switch k := e.ErrorKind.(type) {
 	case *kind.Type:
@@ -50,7 +50,7 @@ func problemText(e *jsonschema.ValidationError) stream.Message {
 	return measureProblem(e.ErrorKind)
 }
 
-// missingKeys returns a list of missing keys.
+// missingKeys lists missing keys for a message. It clips long names and long lists.
 func missingKeys(keys []string) stream.Fact {
 	return stream.Fact(listNames(clipNames(keys), len(keys)))
 }
@@ -130,13 +130,14 @@ func measureProblem(e jsonschema.ErrorKind) stream.Message {
 	return stream.Messagef("%s is not satisfied", stream.OwnFact(strings.Join(e.KeywordPath(), " ")))
 }
 
-// sizeProblem returns the error for a value with too few or too many units. The parameter bound is the rule in words.
+// sizeProblem returns the error for a value with too few or too many units. The parameter bound is the schema's rule
+// in words, such as "allows".
 func sizeProblem(got int, unit, bound string, want int) stream.Message {
 	return stream.Messagef("%s, but the schema %s %d", stream.Own(count.Of(got, unit)), stream.OwnFact(bound), want)
 }
 
-// boundProblem returns the error for a number that is too small or too large. The parameter bound is the rule in
-// words.
+// boundProblem returns the error for a number that is too small or too large. The parameter bound is the schema's
+// rule in words, such as "allows at most".
 func boundProblem(got *big.Rat, bound string, want *big.Rat) stream.Message {
 	return stream.Messagef("%s, but the schema %s %s", decimalText(got), stream.OwnFact(bound), decimalText(want))
 }
@@ -153,18 +154,18 @@ func decimalText(n *big.Rat) string {
 	return fmt.Sprint(f)
 }
 
-// The code below clips captured text in messages. The screen replaces control characters in such text.
+// The code below clips captured text for messages. It leaves control characters to the screen, which replaces them.
 
 const (
 	maxNamed = 8  // maximum number of names in a list
-	maxText  = 60 // maximum number of bytes of a name or another text
+	maxText  = 60 // maximum size of a name or another text, in bytes
 )
 
 // clipText clips long captured text.
 func clipText(s string) string { return stream.Clip([]byte(s), 0, maxText) }
 
-// listNames returns a list of the first names. The parameter total is the number of all names. If it is 0,
-// listNames returns "nothing".
+// listNames joins the first names of a list. The parameter total is the number of all names. If total is 0, listNames
+// returns "nothing".
 func listNames(names []string, total int) string {
 	if total == 0 {
 		return "nothing"
@@ -209,7 +210,7 @@ func (n *schemaNode) keyList() string {
 	return listNames(names, len(n.names)+len(n.patterns))
 }
 
-// clipNames clips the first names. It clips one more than a list shows.
+// clipNames returns the first names, each clipped. It returns one name more than a list shows.
 func clipNames(names []string) []string {
 	out := make([]string, 0, maxNamed+1)
 	for _, s := range names[:min(len(names), maxNamed+1)] {
@@ -345,8 +346,8 @@ func followToken(way []step, kind json.TokenKind, text []byte) []step {
 // top is the name for the outermost value.
 const top = "the arguments"
 
-// pointerText returns a JSON pointer, preceded by the text before. If the pointer is long, only its end is kept. For
-// the outermost value, pointerText returns top.
+// pointerText returns a JSON pointer with before as a prefix. If the pointer is long, only its end is kept. For the
+// outermost value, pointerText returns top.
 func pointerText(before string, names []string, top string) stream.Message {
 	if len(names) == 0 {
 		return stream.Message{Text: top}
@@ -363,9 +364,8 @@ func pointerText(before string, names []string, top string) stream.Message {
 	return stream.Messagef("%s%s", stream.Own(before), stream.Fact(s))
 }
 
-// stringProgress follows the content of one string literal as it grows. It keeps the length, and the listed
-// words that the string can still become. It decodes characters in the same way as encoding/json, which the
-// validator uses.
+// stringProgress follows the content of one string literal as it grows. It tracks the length, and the listed words
+// that the string can still become. It decodes characters in the same way as encoding/json, which the validator uses.
 type stringProgress struct {
 	at       int // offset of the first unread byte
 	size     int // size of the current character in bytes
@@ -390,7 +390,7 @@ func (w *wordRange) goOn(s string) {
 	w.read += len(s)
 }
 
-// is reports whether the bytes read so far are one of the words, complete.
+// is reports whether the bytes read so far are a complete word of the list.
 func (w *wordRange) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
 
 // startLiteral starts reading the literal that begins at start.

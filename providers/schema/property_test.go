@@ -138,7 +138,7 @@ func (a author) goOn(prefix []byte) []byte {
 	return text
 }
 
-// fits reports whether the validator accepts a complete text.
+// fits reports whether a complete text has no duplicate keys and the validator accepts it.
 func fits(c *compiledSchema, text []byte) bool {
 	var lex json.Lexer
 	lex.Write(text)
@@ -236,7 +236,7 @@ func TestNothingLate(t *testing.T) {
 	}
 }
 
-// enclosed reports whether a finding is about a part of a value that an earlier finding rejected.
+// enclosed reports whether a finding is about a part of a value that already has a finding.
 func enclosed(f stream.Finding, before []stream.Finding) bool {
 	path, _, _ := strings.Cut(f.Message, ": ")
 	for _, b := range before {
@@ -295,7 +295,7 @@ func FuzzFollow(f *testing.F) {
 	})
 }
 
-// doubled reports whether an object may contain a duplicate key.
+// doubled reports whether an object in args may have a duplicate key.
 func doubled(args string) bool {
 	var v, back any
 	if stdjson.Unmarshal([]byte(args), &v) != nil {

@@ -4,13 +4,13 @@
 //
 // A CallChecker never retracts a finding. It follows a call while it streams. It reports each error that no
 // continuation can repair, at the byte that causes the error: an unknown tool name, or a key or value that is
-// not allowed. The full validator would report the same error for every possible completion. One case
-// differs: if a key is duplicated, each of its values is checked. A CallChecker reads only new tokens. When
-// the arguments are final, the library github.com/santhosh-tekuri/jsonschema validates them completely, and
-// the CallChecker reports the remaining errors.
+// not allowed. The full validator would report the same error for every possible completion, with one
+// exception: if a key is duplicated, the CallChecker checks each of its values. A CallChecker reads only new
+// tokens. When the arguments are final, the library github.com/santhosh-tekuri/jsonschema validates them
+// completely, and the CallChecker reports the remaining errors.
 //
 // Nothing is ever fetched. Neither compilation nor validation takes longer than 250 ms, but their time is not
-// measured: with a clock, a busy machine would find other errors in the same capture. Instead, work is
+// measured: with a clock, the findings for a capture would depend on how busy the machine is. Instead, work is
 // counted (limits.go). A schema is compiled when its tool is first called.
 package schema
 
@@ -29,7 +29,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Set contains the tools of one request. It belongs to one goroutine.
+// A Set contains the tools of one request. It is not safe for concurrent use.
 type Set struct {
 	declared []protocol.Tool
 	tools    map[toolKey]*tool
@@ -122,7 +122,7 @@ func (s *Set) Is(tools []protocol.Tool, more bool) bool {
 // Tools returns the tools from which the Set was made, and whether there may be more.
 func (s *Set) Tools() (tools []protocol.Tool, more bool) { return s.declared, s.more }
 
-// NewChecker returns a checker for a call, whose name may not have arrived yet. It returns nil for calls that are not
+// NewChecker returns a checker for a call, whose name may still be missing. It returns nil for calls that are not
 // checked: calls that the provider runs, calls of a kind without a schema, and discarded attempts.
 func (s *Set) NewChecker(c *stream.Call) *CallChecker {
 	if c.RunByProvider || c.Discarded || c.Kind != "function" && c.Kind != "custom" {
@@ -192,7 +192,7 @@ type compiledSchema struct {
 	note   stream.Message // reason why nothing is checked; empty if calls are checked
 }
 
-// schemaURL is the URL under which the library knows a schema. Nothing is fetched from this URL.
+// schemaURL is the URL that the library uses for a schema. Nothing is fetched from this URL.
 const schemaURL = "https://toolscope.invalid/schema"
 
 // noLoader is a loader that refuses to load anything.
@@ -202,7 +202,7 @@ func (noLoader) Load(url string) (any, error) {
 	return nil, errors.New("schemas are never fetched")
 }
 
-// compileSchema compiles a schema. The library may panic on a schema that it can't handle.
+// compileSchema compiles a schema. If the library can't handle the schema and panics, the result contains the reason.
 func compileSchema(text json.Value) (c *compiledSchema) {
 	c = &compiledSchema{}
 	if c.note.Text = refusalReason(text); c.note.Text != "" {
@@ -215,7 +215,7 @@ func compileSchema(text json.Value) (c *compiledSchema) {
 	}()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 	if err != nil {
-		c.note.Text = "it is not JSON"
+		c.note.Text = "the schema is not JSON"
 		return c
 	}
 	var patterns []*costedPattern
@@ -238,7 +238,8 @@ func compileSchema(text json.Value) (c *compiledSchema) {
 }
 
 // drafts lists the drafts that are tried, in order, if a schema doesn't name its draft. The first draft in which the
-// schema is valid is used. In draft 7, tuples are lists, and in draft 4, exclusive limits are booleans.
+// schema is valid is used. Older drafts are needed for lists that describe tuples (draft 7) and for exclusive limits
+// that are booleans (draft 4).
 var drafts = []*jsonschema.Draft{jsonschema.Draft2020, jsonschema.Draft7, jsonschema.Draft4}
 
 // compileAs compiles a schema with the first draft that accepts it. If no draft accepts it, compileAs returns
@@ -530,7 +531,7 @@ func (n *schemaNode) leafCost() int {
 	return n.cost
 }
 
-// newCosted returns the units that the evaluations of a schema are charged.
+// newCosted returns a costedSchema with the units that the evaluation of a schema costs.
 func (n *schemaNode) newCosted(m *workBudget) *costedSchema {
 	s := n.of
 	t := &costedSchema{meter: m, format: s.Format, once: n.leafCost() + len(s.Required), unique: s.UniqueItems}

@@ -13,7 +13,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// trial follows a call while a stream delivers the call.
+// trial is a streaming call with its checker and the findings so far.
 type trial struct {
 	timeline stream.Timeline
 	call     *stream.Call
@@ -241,7 +241,7 @@ func TestLateName(t *testing.T) {
 	}
 }
 
-// TestRewrite checks that replaced arguments are checked again, and that earlier findings stay.
+// TestRewrite checks that arguments are checked again when they are replaced, and that earlier findings stay.
 func TestRewrite(t *testing.T) {
 	tr := begin(one(weather), stream.CallInfo{Name: "f"})
 	tr.event(stream.Rewrite, `{"days":"x`)
@@ -254,7 +254,7 @@ func TestRewrite(t *testing.T) {
 	}
 }
 
-// TestFreeform checks that arguments that are free text are not checked against a schema.
+// TestFreeform checks that free-text arguments are not checked against a schema.
 func TestFreeform(t *testing.T) {
 	set := Compile([]protocol.Tool{{Name: "f", Kind: "custom", Schema: json.Value(weather)}}, false)
 	tr := begin(set, stream.CallInfo{Name: "f", Kind: "custom", Freeform: true}).bytewise("*** Begin")

@@ -47,7 +47,7 @@ func (w *CallChecker) findEncoded() {
 		}
 		inner, _ := json.Text(args[r.at : r.at+n])
 		if kind := json.Value(inner).Kind(); (kind == '[' || kind == '{') && json.Valid(inner) {
-			f := stream.ArgsDouble.Finding("double-encoded: the string from byte %d on is %s as JSON", r.at, stream.OwnFact(map[byte]string{'[': "a list", '{': "an object"}[kind]))
+			f := stream.ArgsDouble.Finding("double-encoded: the string that begins at byte %d is %s written as JSON", r.at, stream.OwnFact(map[byte]string{'[': "a list", '{': "an object"}[kind]))
 			f.Offset = r.at
 			w.found = append(w.found, f)
 		}
@@ -253,12 +253,12 @@ func newSpans(args []byte, toks json.TokenList, all []*jsonschema.ValidationErro
 	return wanted
 }
 
-// finder finds places while it reads tokens.
+// finder finds the byte offsets of places while it reads tokens.
 type finder struct {
 	wanted spans
 	way    []step
 	path   []byte
-	ends   []int // earlier lengths of path
+	ends   []int // length of path before each open container
 	key    int
 }
 

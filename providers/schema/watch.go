@@ -22,18 +22,18 @@ type CallChecker struct {
 	named  bool            // the name was checked
 	tool   *tool           // nil if the tool is unknown
 	check  *compiledSchema // nil if there is no schema, or if checking has ended
-	sealed *compiledSchema // value of check before the arguments were final
+	sealed *compiledSchema // last value of check, which Unseal restores
 	done   bool            // no more findings before the arguments are final
 
 	rewrites int
 	next     int             // index of the next token to check
 	inside   bool            // the next token was still incomplete at the last check
-	start    int             // offset of the token's first byte
+	start    int             // offset of that token's first byte
 	stack    []openContainer // open containers, the innermost last
 	active   []*schemaNode   // schemas of the open containers
 	want     []*schemaNode   // schemas for the next value
 	text     stringProgress
-	workLeft int // units left for matching patterns of keys and for comparing listed scalars
+	workLeft int // units of work left for the early check, which matches key patterns and compares listed values
 
 	reported []reportedKey
 	found    []stream.Finding
@@ -163,8 +163,8 @@ func (w *CallChecker) checkDeclaration(t *tool) {
 	}
 }
 
-// checkNamespace reports a call that lacks the namespace of its tool. The event that ends the call may still contain
-// the namespace.
+// checkNamespace reports a call that lacks the namespace of its tool. It is called after the call has ended, because
+// the last event of the call may contain the namespace.
 func (w *CallChecker) checkNamespace() {
 	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
 		name := clipText(w.call.Name)

@@ -76,7 +76,7 @@ func orEmpty(v []byte) []byte {
 }
 
 // writtenArgs returns the part of the model's arguments that the tool receives. For a shell, this is an object with
-// only the command, because the client keeps the model's description of the command.
+// only the command, because the client doesn't pass on the model's description of the command.
 func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	if !a.Shell() {
 		return of.Args
@@ -84,8 +84,8 @@ func (of *Call) writtenArgs(a *ToolRequest) []byte {
 	return slices.Concat([]byte(`{"command":`), []byte(cmp.Or(string(json.Value(of.Args).Get("command")), "null")), []byte("}"))
 }
 
-// prefixLen reports whether got is a JSON string with only the beginning of wrote. The result size is the
-// number of bytes in that beginning.
+// prefixLen reports whether got is a JSON string that contains only the beginning of wrote, and returns the size of
+// this beginning in bytes.
 func prefixLen(wrote []byte, got json.Value) (size int, ok bool) {
 	if !got.IsString() {
 		return 0, false
@@ -104,9 +104,9 @@ type ResultRelation string
 const (
 	Unknown ResultRelation = ""
 	Same    ResultRelation = "same"
-	Wrapped ResultRelation = "wrapped" // the complete result, in a text of the client
+	Wrapped ResultRelation = "wrapped" // the complete result, within text that the client added
 	Cut     ResultRelation = "cut"     // only a part of the result
-	Half    ResultRelation = "half"    // only the text or only the structured content, which differ from each other
+	Half    ResultRelation = "half"    // only the text or only the structured content, although the two differ
 	Altered ResultRelation = "altered"
 	None    ResultRelation = "none"
 )
@@ -148,15 +148,15 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	case len(got) < size && (bytes.Contains(text, got) || bytes.Contains(shape, got) || hasSome(said, text) || hasSome(said, stringsIn(shape)) || hasSome(said, shape)):
 		return Cut
 	case len(got) < size/4 && size > 4<<10:
-		return Cut // probably a text that says where the complete result is
+		return Cut // probably a message that says where the complete result is
 	case !isText && !isShape || media+r.Media > 0:
 		return Unknown
 	}
 	return Altered
 }
 
-// containsText reports whether a text contains another text, either unchanged or escaped for JSON. If the other text
-// has at least eight bytes that are not white space, white space is ignored.
+// containsText reports whether in contains text, either unchanged or escaped for JSON. It ignores white space if text
+// has at least eight other bytes.
 func containsText(in, text []byte) bool {
 	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true
@@ -165,7 +165,7 @@ func containsText(in, text []byte) bool {
 	return len(squeezed) >= 8 && bytes.Contains(withoutSpaces(in), squeezed)
 }
 
-// escapeJSON returns a text as it is written within a JSON string.
+// escapeJSON escapes a text for use within a JSON string.
 func escapeJSON(text []byte) []byte {
 	quoted := json.AppendQuoted(nil, text)
 	return quoted[1 : len(quoted)-1]
@@ -176,8 +176,8 @@ func withoutSpaces(text []byte) []byte { return bytes.Join(bytes.Fields(text), n
 // saysSame reports whether two texts are equal, or are the same JSON value.
 func saysSame(a, b []byte) bool { return bytes.Equal(a, b) || json.Same(a, b) }
 
-// containsAll reports whether a text contains every scalar in a value. This is a sign that the client wrote the value
-// in another form. containsAll returns false for a value with only one scalar or with at most sampleBytes bytes.
+// containsAll reports whether text contains every scalar in value, which is a sign that the client wrote the value in
+// another form. It returns false if value has only one scalar, or at most sampleBytes bytes.
 func containsAll(text []byte, value json.Value) bool {
 	n, all := 0, true
 	eachScalar(value, func(v json.Value) {
@@ -187,8 +187,8 @@ func containsAll(text []byte, value json.Value) bool {
 	return n > 1 && all && len(value) > sampleBytes
 }
 
-// hasSome reports whether one text contains a sample of another text: its beginning, middle or end. It
-// returns false if the other text is shorter than eight bytes.
+// hasSome reports whether one text contains a sample from the beginning, middle or end of another text. It returns
+// false if the other text is shorter than eight bytes.
 func hasSome(in, of []byte) bool {
 	if len(of) == 0 {
 		return false
@@ -221,7 +221,7 @@ func stringsIn(v json.Value) (text []byte) {
 	return bytes.TrimSuffix(text, []byte("\n"))
 }
 
-// eachScalar calls do for every nested value that is neither an object nor an array.
+// eachScalar calls do for every scalar in a value.
 func eachScalar(v json.Value, do func(json.Value)) {
 	s := v.Scan()
 	switch v.Kind() {
@@ -240,7 +240,7 @@ func eachScalar(v json.Value, do func(json.Value)) {
 	}
 }
 
-// maxDeclared is the maximum number of tool names that are kept. It also limits the number of drifts.
+// maxDeclared is the maximum number of tool names that are kept. It also limits the number of drifted tools.
 const maxDeclared = 4096
 
 // A declaration is the name of a tool that models were offered in a run.
@@ -339,7 +339,7 @@ func (m *Matcher) drift(run, name string, schema json.Value) (d driftedTool, dri
 	switch {
 	case slices.ContainsFunc(of.FormerTools, func(t mcp.Tool) bool { return t.Name == tool.Name && sameSchema(schema, t.Schema) }):
 		if of.Changes == 0 {
-			return d, false // the request has an older list of tools, but the server announced no change
+			return d, false // the request has an older list of tools because the server didn't announce the change
 		}
 		d.by = driftOfServer
 	default:
@@ -361,8 +361,8 @@ var (
 )
 
 // allowsMore reports whether the schema in a request may allow arguments that the published schema forbids, and
-// where. Every difference counts, except in annotations. If only the request forbids additional properties, that
-// doesn't count. If names is set, the keys are names that the schema's author chose.
+// where. It counts every difference except annotations and additional properties that only the request forbids. If
+// names is set, the keys are names that the schema's author chose, not keywords.
 func allowsMore(told, given json.Value, names bool) (where string, widens bool) {
 	switch {
 	case told.Kind() == '{' && given.Kind() == '{':
@@ -388,8 +388,8 @@ func allowsMore(told, given json.Value, names bool) (where string, widens bool) 
 	return "", told == nil || given == nil || !json.Same(told, given)
 }
 
-// Keywords that neither allow nor forbid anything, and keywords whose values have keys that the schema's author
-// chose.
+// The keywords in annotations neither allow nor forbid anything. The value of a keyword in named is an object whose
+// keys are not keywords, but names that the schema's author chose.
 var (
 	annotations = []string{"$schema", "$comment", "default", "description", "examples", "title"}
 	named       = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}

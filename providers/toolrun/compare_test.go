@@ -2,7 +2,7 @@ package toolrun
 
 import "testing"
 
-// TestSameArgs checks that equal values are equal, and that redaction in only one capture is not a difference.
+// TestSameArgs checks that arguments with the same value are treated as equal, even if only one capture is redacted.
 func TestSameArgs(t *testing.T) {
 	const tag, other = "[redacted:x-api-key:8f3a]", "[redacted:token:0001]"
 	for _, test := range []struct {

@@ -26,8 +26,8 @@ func declaring(told, given string, tools ...string) string {
 	return strings.Join(all, "\n")
 }
 
-// TestDrift checks that a difference is reported with its place. The finding is a warning only if the model may write
-// arguments that the server refuses.
+// TestDrift checks that a difference between two schemas is reported with its place. The finding is a warning only if
+// the model may write arguments that the server refuses.
 func TestDrift(t *testing.T) {
 	for _, test := range []struct{ name, told, given, want string }{
 		{"the order of members", `{"type":"object","properties":{"a":{}}}`, `{"properties":{"a":{}},"type":"object"}`, ""},

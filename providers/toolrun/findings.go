@@ -11,7 +11,7 @@ var (
 	altered = &stream.Diagnosis{
 		Code: "EXEC_ALTERED", Severity: stream.Error, By: stream.Client, OtherSeverities: []stream.Severity{stream.Info},
 		Verdict:      "changed",
-		SeverityNote: "info if the only losses are fields with the same key, or digits that a double can't store, as with most JSON libraries",
+		SeverityNote: "info if only repeated keys were lost, or digits that a double can't store: most JSON libraries lose these",
 		Meaning:      "A tool got arguments that the model didn't write: the client changed the arguments.",
 		Advice:       "Make the client pass on the arguments unchanged, or make it tell the model about the change.",
 	}
@@ -31,7 +31,7 @@ var (
 		Code: "EXEC_CUT", Severity: stream.Error, By: stream.Client,
 		Verdict: "run cut short",
 		Meaning: "A tool was run with incomplete arguments: the arguments were cut off or malformed, or more of them arrived later.",
-		Advice:  "Run a call when the provider signals that the arguments are final, not when the arguments parse.",
+		Advice:  "Run a call when the provider signals that the arguments are final, not as soon as they parse.",
 	}
 	orphaned = &stream.Diagnosis{
 		Code: "EXEC_ORPHANED", Severity: stream.Error, By: stream.Client,

@@ -35,7 +35,7 @@ func (m *Matcher) matchRun(a *ToolRequest) {
 		return
 	}
 	equals := len(free)
-	for _, of := range taken { // the request may also belong to such a call if that call's request may belong to this call
+	for _, of := range taken { // in these cases, the two requests may have been matched the wrong way round
 		if of.Ref.Turn == free[0].Ref.Turn || of.asks[0].EqualCalls > 1 {
 			equals++
 		}
@@ -219,7 +219,7 @@ func (m *Matcher) mayBeServed(of *Call) bool {
 }
 
 // offered returns the server and the tool that a call's name means, if the server existed from the time of the call
-// to the time of the result. It returns nil if there is none.
+// to the time of the result. It returns nil if there is no such server.
 func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
 	for _, s := range m.log.Servers {
 		for _, t := range s.Tools {
@@ -430,7 +430,7 @@ func (m *Matcher) notAsked(of *Call) {
 	m.not = append(m.not, CallWithoutRun{of, s.Name, tool, m.found(of, nil, f)})
 }
 
-// compare compares the result that the tool returned with the result that the model got.
+// compare compares the result that the tool returned with the result that the model got, and reports differences.
 func (m *Matcher) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 	if a.ModelHasResult {
 		return
@@ -467,7 +467,7 @@ func structuredText(size int) string {
 	if size == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" of text and %d structured", size)
+	return fmt.Sprintf(" of text and %d of structured content", size)
 }
 
 // DurationText formats a duration. It uses milliseconds if the duration is shorter than a second, and seconds

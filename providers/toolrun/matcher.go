@@ -13,8 +13,8 @@
 //
 // Invariants:
 //   - Nothing is guessed: if two calls or two requests are possible, neither is matched. There is one
-//     exception: of several equal calls, the first request is matched to the first call, and the match has the
-//     number of equal calls.
+//     exception: of several equal calls, the first request is matched to the first call, and the match
+//     records the number of equal calls.
 //   - No finding is based on a match by name alone, or on bytes that toolscope missed.
 //   - Two captures may have different clocks, so a difference of a millisecond means nothing. Calls and
 //     requests in different runs are never matched.
@@ -111,14 +111,14 @@ type Call struct {
 
 	opened      int32
 	syntax      json.Syntax
-	settled     bool // no more arguments arrive
+	settled     bool // no more arguments will arrive
 	closed      bool // its turn has ended
 	unseen      bool
 	freeform    bool
 	muted       bool // the client or toolscope ended the turn, which is not a fault
 	given       bool // the model got a result
 	givenAt     time.Duration
-	result      *SentResult // the result, as long as a request may still be matched to the call
+	result      *SentResult // the result; kept while a request may still be matched to the call
 	resultEvent int
 	asks        []*ToolRequest
 	finding     map[*stream.Diagnosis]bool
@@ -136,12 +136,12 @@ type ToolRequest struct {
 	Args           string // "same" or "altered"; "" if not yet known
 	Path           string // path of the first value that differs
 	IsPrefix       bool   // the arguments are a JSON string that contains only the beginning of the model's arguments
-	PrefixBytes    int    // number of bytes of that beginning
+	PrefixBytes    int    // number of bytes in that beginning
 	Result         ResultRelation
 	ModelHasResult bool // the model got a result
 	ResultEvent    int  // number of the event that reports the result
 	ResultBytes    int  // size of the result that the model got, in bytes
-	Unasked        bool // no call of a model requested it
+	Unasked        bool // no recorded call requested it
 
 	Findings []stream.Finding
 
@@ -231,7 +231,7 @@ func (m *Matcher) call(ref stream.Ref) *Call {
 	return nil
 }
 
-// noteFinal records that no more arguments of a call arrive.
+// noteFinal records that no more arguments of a call will arrive.
 func (m *Matcher) noteFinal(ref stream.Ref) {
 	if of := m.call(ref); of != nil {
 		m.learn(of)
@@ -325,8 +325,7 @@ type SentResult struct {
 	Flag   bool // the protocol can say that a tool failed
 }
 
-// Close ends the matching, because no more events arrive. It reports calls without a request and requests without a
-// call.
+// Close ends the matching after the last event. It reports calls without a request and requests without a call.
 func (m *Matcher) Close() {
 	for _, of := range m.calls {
 		m.resolve(of)
