@@ -9,7 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestArgsText checks that an event owns its text and its wire form, whatever happens to the buffers.
+// TestArgsText checks that an event has its own copies of its text and wire form, which later writes to the buffers
+// don't change.
 func TestArgsText(t *testing.T) {
 	var got []stream.Event
 	o := NewOut(func(e stream.Event) { got = append(got, e) })

@@ -43,10 +43,10 @@ func (c *Call) SealWhole(whole json.Value) (same bool) {
 	return same
 }
 
-// Clock converts the times of frames to the time since the first one, for Out.Stamp.
+// Clock converts the time of each frame to the time since the first frame, for Out.Stamp.
 type Clock struct{ first time.Time }
 
-// StampAt sets the time of the current frame from a time in the RFC 3339 format that JavaScript writes.
+// StampAt sets the time of the current frame from an RFC 3339 time, the format that JavaScript writes.
 func (k *Clock) StampAt(o *Out, text json.Value) {
 	var at time.Time
 	if at.UnmarshalText(text.OrDefault(nil)) != nil {

@@ -26,13 +26,13 @@ var (
 	ResponseRestarted = &stream.Diagnosis{
 		Code: "RESPONSE_RESTARTED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "began again",
-		Meaning: "Another response begins in the same body, although the first has not ended.",
+		Meaning: "Another response begins in the same body before the first response has ended.",
 		Advice:  "Read the body as two responses. A client that reads the body as one response mixes up the calls of both responses.",
 	}
 	EventNameMissing = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISSING", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The events have no event: line. Clients that handle events by name ignore such events.",
-		Advice:  "Nothing, if your client uses the type in the body. Otherwise, make the gateway send an event: line with each event.",
+		Meaning: "The events have no \"event:\" line. Clients that handle events by name ignore such events.",
+		Advice:  "Nothing, if your client uses the type in the body. Otherwise, make the gateway send an \"event:\" line with each event.",
 	}
 	EventNameMismatch = &stream.Diagnosis{
 		Code: "EVENT_NAME_MISMATCH", Severity: stream.Warn, By: stream.Gateway,
@@ -147,7 +147,7 @@ var (
 		Verdict:      "orphan result",
 		SeverityNote: "error if a request contains a result without its call; warn if the provider refused the request for another reason",
 		Meaning:      "A result has no call: the call is in an earlier response, or the client left it out of the history.",
-		Advice:       "In a response, nothing: the call is in an earlier response. In a history, send each call with its result: most providers refuse a call without its result, or a result without its call.",
+		Advice:       "Nothing, if the result is in a response: its call is in an earlier response. In a history, send each call with its result: most providers refuse one without the other.",
 	}
 )
 
@@ -211,6 +211,6 @@ var (
 	}
 )
 
-// StopOfNone is the format of the message for a ProtocolViolation about the end of a block that is not open.
-// The end came twice, or the block never began.
+// StopOfNone is the format of the message for a ProtocolViolation about the end of a block that is not open. The end
+// was sent twice, or the block never began.
 const StopOfNone = "content_block_stop for block %d, which is not open"

@@ -12,7 +12,7 @@ type FinishReasons struct {
 // FinishCodes are the codes of the documented finish reasons.
 type FinishCodes map[string]stream.Code
 
-// Of returns the code of a finish reason. An undocumented reason is not the normal end: it has the code
+// Of returns the code of a finish reason. An undocumented reason doesn't count as a normal end: it has the code
 // stream.FinishOther, and the result known is false.
 func (all FinishCodes) Of(word string) (code stream.Code, known bool) {
 	if code, known = all[word]; !known {
@@ -30,7 +30,7 @@ func (t *Turn) FinishAndCheck(word string, of *FinishReasons) stream.Code {
 	return code
 }
 
-// CheckStop compares the finish reason with the calls of the turn.
+// CheckStop reports a finish reason that is undocumented or contradicts the calls of the turn.
 func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	_, known := of.Codes[word]
 	switch {
@@ -43,9 +43,9 @@ func (t *Turn) CheckStop(word string, of *FinishReasons) {
 	}
 }
 
-// GoogleFinishCodes are the finish reasons of Gemini. Filters cut off a response, as a limit does. Clients
-// that ask for enums as numbers get numbers for the same reasons. Numbers up to 5 have the same meaning in the
-// Gemini API and Vertex. From 6 on, the two differ, but 6, 7 and 8 are filters in both.
+// GoogleFinishCodes are the finish reasons of Gemini. A filter has the same code as a limit, because both cut off the
+// response. Clients that ask for enums as numbers get numbers instead of names. Numbers up to 5 have the same meaning
+// in the Gemini API and Vertex. From 6 on, the two APIs differ, but 6, 7 and 8 are filters in both.
 var GoogleFinishCodes = FinishCodes{
 	"STOP": stream.FinishDone, "1": stream.FinishDone,
 	"MAX_TOKENS": stream.FinishCut, "2": stream.FinishCut,

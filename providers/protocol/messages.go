@@ -34,7 +34,7 @@ type Role uint8
 
 const (
 	System Role = iota
-	User        // also for results of tools, whatever their role on the wire
+	User        // also used for tool results, whatever their role on the wire
 	Assistant
 )
 
@@ -69,7 +69,7 @@ type Part struct {
 	Form          ArgsForm   // form of Args on the wire
 	Author        ArgsAuthor // author of Args, for a call
 	Unseen        bool       // toolscope missed bytes of the call, so Args may be incomplete
-	Aborted       bool       // the response ended before the call was final; also for the call's pending result
+	Aborted       bool       // the response ended before the call was final; also set for the call's pending result
 	RunByProvider bool       // the provider runs the call
 	Failed        bool       // the result is an error
 	Media         int        // number of blocks in a result that are not text
@@ -97,7 +97,7 @@ type ArgsAuthor uint8
 const (
 	SomeAuthor   ArgsAuthor = iota // unknown: a history doesn't show the author, and the response was not seen
 	ModelAuthor                    // the model wrote these arguments
-	ClientAuthor                   // the model wrote other arguments
+	ClientAuthor                   // the client changed the arguments that the model wrote
 )
 
 // ArgsForm is the form of a call's arguments in the history of a protocol.
@@ -274,7 +274,7 @@ func ResponseText(response json.Value) (text []byte, failed bool) {
 	return response.Append(nil), err != nil
 }
 
-// WrapResponse returns the object for a result. ResponseText reads this object.
+// WrapResponse returns the object that represents a result in Google's protocols. ResponseText reads such an object.
 func WrapResponse(result *Part) json.Value {
 	name := "output"
 	if result.Failed {

@@ -110,7 +110,7 @@ func (o *Out) CheckName(name, kind []byte, named bool) {
 	case len(name) > 0:
 		o.Once(EventNameMismatch, "the event is named %q, but the type in its body is %q", stream.Fact(name), stream.Fact(kind))
 	case named:
-		o.Once(EventNameMissing, "the events have no event: line; clients that handle events by name ignore such events")
+		o.Once(EventNameMissing, "the events have no \"event:\" line; clients that handle events by name ignore such events")
 	}
 }
 
@@ -137,7 +137,7 @@ const longText = 16 << 10
 // Release frees the buffers of an Out that receives no more content.
 func (o *Out) Release() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
 
-// originOf returns the payload of a delta whose wire form is from. It returns nil if from is empty.
+// originOf returns the event payload with the wire form of a delta. It returns nil if from is empty.
 func (o *Out) originOf(from []byte) stream.Payload {
 	if len(from) == 0 {
 		return nil

@@ -9,12 +9,12 @@
 //   - Call is one call of a Turn: OpenCall begins it; Args, Seal, Reject and AddResult report its
 //     content.
 //   - Shape lists the fields of a frame that a decoder uses. Each field is bound once to the Value that
-//     gets its value.
+//     receives its value.
 //   - Scanner reads JSON that no Shape fits. Value is the exact bytes of one value.
 //   - Target describes how a protocol represents history, and what its provider refuses.
 //
 // A missing Value, or a Value of the wrong type, is read as empty. The session reports protocol violations.
-// So a decoder reports its content in wire order and checks little, only that a turn is open.
+// So a decoder reports its content in wire order, and checks only that a turn is open.
 //
 // To add a protocol, add a package with a function Protocol, and one line in providers.All. The tests of the
 // package providers then check the rules that apply to every protocol. Put fixtures with its wire format into
@@ -85,11 +85,11 @@ type SniffInput struct {
 	Data   []byte              // payload of that frame; empty if only the path and the headers are known
 }
 
-// HeaderIs reports whether the response has the header name, in its canonical form.
+// HeaderIs reports whether the response has a header with the given canonical name.
 func (e SniffInput) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }
 
-// SniffScore is a protocol's confidence that an exchange uses the protocol, with the reason. The highest
-// score wins. A score of 0 makes no claim.
+// SniffScore is a protocol's confidence that an exchange uses the protocol, with the reason. The highest score wins.
+// With a score of 0, the protocol doesn't claim the exchange.
 type SniffScore struct {
 	Points int
 	Why    string
@@ -105,15 +105,15 @@ const (
 
 // A Decoder reads the frames of one exchange and reports their content to its Out.
 type Decoder interface {
-	// Frame reads a data frame, which is one JSON text or a terminator. It returns an error if the frame
-	// can't be decoded. In this case, it must not have made an event.
+	// Frame reads a data frame, which is one JSON text or a terminator. If the frame can't be decoded, Frame returns
+	// an error and must not have emitted any event.
 	Frame(f stream.Frame) error
-	// Close reports that no more frames follow.
+	// Close tells the decoder that no more frames follow.
 	Close()
 }
 
-// IsDone reports whether data is [DONE]. It ends a stream of Chat Completions, and gateways add it to other
-// streams. Some providers put spaces around it.
+// IsDone reports whether data is [DONE], which ends a stream of Chat Completions. Gateways add it to other streams,
+// and some providers put spaces around it.
 func IsDone(data []byte) bool {
 	return len(data) < 100 && string(bytes.TrimSpace(data)) == "[DONE]"
 }
@@ -141,7 +141,7 @@ type Target struct {
 	ErrorFlag     bool          // a result can be marked as an error
 	Media         bool          // a result can contain images
 	TakesUnpaired bool          // calls without results and results without calls are accepted
-	ResultsFollow bool          // the results of a turn must directly follow the turn, and its calls stay in one message
+	ResultsFollow bool          // the results of a turn must directly follow the turn, and its calls must stay in one message
 	Merges        bool          // consecutive messages of the same role are read as one message
 	HasPreviousID bool          // a request can contain the id of the response that it continues
 	Refusal       Refusal
@@ -152,9 +152,9 @@ type Target struct {
 	// has already fitted them to the target. It writes a part with a Raw as that Raw. It omits system
 	// messages if they have a separate place in the request.
 	Encode func([]Message) [][]byte
-	// Request writes a request for a stream with its usage. It returns the path, relative to the provider's
-	// address, and the body. It writes only the EncodedMessages; BuildRequest encodes the other messages
-	// first. Request is nil for protocols in which toolscope sends no requests.
+	// Request writes a request for a streamed response with usage. It returns the path, relative to the provider's
+	// address, and the body. It writes only the EncodedMessages; BuildRequest encodes the other messages first.
+	// Request is nil for protocols in which toolscope sends no requests.
 	Request func(Request, HostFeatures) (path string, body []byte)
 	// Decode reads the history in a request. If the request is cut off or has unknown content, Decode reads
 	// as much as possible.
@@ -265,7 +265,7 @@ type Refusal struct {
 	EmptyText      string // a text without content
 
 	CacheMarks      string // more than four blocks marked for the cache
-	TrailingSpace   string // a last text of the model that ends with white space
+	TrailingSpace   string // the model's last text, which ends with white space
 	UserAfterResult string // a user message directly after results
 }
 

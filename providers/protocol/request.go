@@ -12,7 +12,7 @@ type Request struct {
 	Model           string
 	System          string    // the instructions
 	EncodedMessages [][]byte  // messages in the target's form; they go before Messages
-	Messages        []Message // input of the target's Encode
+	Messages        []Message // messages that the target's Encode converts
 	Tools           []Tool
 	NativeTools     json.Value // tools in the protocol's own form, instead of Tools
 	MaxTokens       int        // token limit for the response; 0 for the protocol's default
@@ -56,9 +56,9 @@ func (r *Request) Instructions() string {
 	return strings.Join(all, "\n\n")
 }
 
-// WriteCacheKey writes the key by which OpenAI and compatible providers find the beginning of the request in
-// their prompt cache. The lifetime in the cache has two fields: from GPT-5.6 on, models have
-// prompt_cache_options, which replaces prompt_cache_retention (OpenAI's published API description).
+// WriteCacheKey writes the key by which OpenAI and compatible providers find the beginning of the request in their
+// prompt cache. The field for the cache lifetime depends on the model: from GPT-5.6 on, prompt_cache_options replaces
+// prompt_cache_retention (OpenAI's published API description).
 func (r *Request) WriteCacheKey(w *json.Writer, q HostFeatures) {
 	if r.Session == "" || !q.CacheKey {
 		return

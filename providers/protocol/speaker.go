@@ -18,9 +18,9 @@ type Speaker struct {
 
 	// WriteStep writes the frames of one step.
 	WriteStep func(*ScriptWriter, *Step)
-	// Body writes a complete response with only a text, for requests that don't ask for a stream.
+	// Body writes a complete response with only text, for requests that don't ask for a stream.
 	Body func(model, text string) []byte
-	// ErrorBody writes the body of a response with an HTTP status that is an error.
+	// ErrorBody writes the body of an HTTP error response.
 	ErrorBody func(status int) []byte
 }
 
@@ -38,15 +38,15 @@ type Step struct {
 	Call int           // number of the call, for steps of a call
 	ID   string        // id of the call, for CallStep
 	Tool Tool          // tool of the call, for CallStep
-	Text string        // text, delta of arguments, name of an unknown event; for EndStep, one of the endings
-	Wait time.Duration // for WaitStep, the time; for PingStep, the time between two pings
+	Text string        // text, delta of arguments or name of an unknown event; for EndStep, one of the endings
+	Wait time.Duration // length of the pause for WaitStep; time between two pings for PingStep
 }
 
 // StepKind is the kind of a Step.
 type StepKind uint8
 
 const (
-	TextStep  StepKind = iota // a text of the model
+	TextStep  StepKind = iota // text of the model
 	CallStep                  // begins a call
 	ArgsStep                  // a delta of the arguments
 	NullStep                  // a delta whose arguments are null
@@ -104,7 +104,7 @@ func (w *ScriptWriter) Add(event, format string, args ...any) {
 	w.Count++
 }
 
-// OpenCalls returns the calls without an end.
+// OpenCalls returns the calls that have not been ended.
 func (w *ScriptWriter) OpenCalls() (open []*ScriptCall) {
 	for _, c := range w.Calls {
 		if c.Seals == 0 {
@@ -120,7 +120,7 @@ func Quote(text string) string { return string(json.AppendQuoted(nil, []byte(tex
 // WriteFrames writes a script. The error says which step the protocol can't express.
 func (p *Speaker) WriteFrames(s *Script) ([]SpokenFrame, error) {
 	if (s.ZeroIndex || s.RepeatID) && !p.Slots {
-		return nil, errors.New("deltas have no index of their call")
+		return nil, errors.New("deltas don't contain the index of their call")
 	}
 	w := &ScriptWriter{Script: s}
 	for i := range s.Steps {

@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Turn is one model response. Its decoder reports its content. A nil *Turn is a turn that has not begun: it
-// is not open, and End and Cut do nothing.
+// A Turn is one model response, whose content the decoder reports. A nil *Turn is a turn that has not begun: it is
+// not open, and End and Cut do nothing.
 type Turn struct {
 	ID, Model string // from Open and UpdateIDs
 
@@ -166,8 +166,7 @@ func (t *Turn) Fail(id, message string) {
 	t.emit(stream.Event{Kind: stream.Failure, Text: message, What: &stream.FailureInfo{Code: id}})
 }
 
-// AddResult reports the result of a call. The id identifies the call or, if it is empty, the name of the tool
-// does.
+// AddResult reports the result of a call. The call is identified by id or, if id is empty, by the name of the tool.
 func (t *Turn) AddResult(id, name string, failed bool) {
 	t.emit(stream.Event{Kind: stream.CallResult, Slot: stream.NoSlot, Code: answerCode(failed), What: &stream.ResultFor{ID: id, Name: name}})
 }
