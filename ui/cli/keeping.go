@@ -72,8 +72,8 @@ func (lv *liveSession) startKeptCapture(f *liveFlags, began time.Time, by string
 // captureFolder returns the folder for captures that are recorded by default.
 func captureFolder() (string, error) { return inStateFolder("recordings") }
 
-// inStateFolder returns a path in toolscope's own folder for state. The folder is in XDG_STATE_HOME, or in the
-// system's equivalent.
+// inStateFolder returns a path in toolscope's own state folder, which is in XDG_STATE_HOME or the system's
+// equivalent.
 func inStateFolder(name string) (string, error) {
 	below := filepath.Join("toolscope", name)
 	if dir := os.Getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {

@@ -57,8 +57,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestRecentScreen checks that recent captures are listed if there is no source, and that a capture can be opened. If
-// there are no captures, the demo plays.
+// TestRecentScreen checks that, without a source, recent captures are listed and can be opened. If there are no
+// captures, the demo plays.
 func TestRecentScreen(t *testing.T) {
 	state := t.TempDir()
 	env := []string{"XDG_STATE_HOME=" + state}

@@ -9,8 +9,8 @@ import (
 	"toolscope/ui"
 )
 
-// TestRemembered checks that the saved theme and layout are used in the next run, independently of each other. Only
-// the owner can read the file. Invalid values are ignored.
+// TestRemembered checks that the next run uses the saved theme and layout, independently of each other. Only the
+// owner must be able to read their file, and invalid values must be ignored.
 func TestRemembered(t *testing.T) {
 	folder := t.TempDir()
 	t.Setenv("XDG_STATE_HOME", folder)

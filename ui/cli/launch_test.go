@@ -20,7 +20,7 @@ import (
 	"toolscope/ui/noprobe"
 )
 
-// asHelper is the environment variable that turns the test binary into one of the helpers.
+// asHelper is the environment variable that makes the test binary act as the helper with this name.
 const asHelper = "TOOLSCOPE_TEST_HELPER"
 
 var binaryFolder string
@@ -47,7 +47,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Setenv("LC_ALL", "C.UTF-8")     // the output must not be in ASCII
-	_ = flag.Set("test.parallel", "6") // programs on terminals spend most of their time waiting
+	_ = flag.Set("test.parallel", "6") // many tests can run at once, because programs on terminals spend most of their time waiting
 	code := m.Run()
 	if binaryFolder != "" {
 		os.RemoveAll(binaryFolder)
@@ -108,7 +108,7 @@ type launch struct {
 	copies                bool   // allows sequences for the terminal's clipboard
 	folder                string // folder in which the program runs
 	answer                func(p *console, query string)
-	typed                 string // text that is typed before the program begins
+	typed                 string // text that is typed before the program starts
 }
 
 // start runs a program in a new terminal and a new session, so that its signals don't reach the tests.

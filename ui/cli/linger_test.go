@@ -12,8 +12,8 @@ import (
 	"toolscope/capture/formats"
 )
 
-// TestFewLinesAreTold checks live text that does not come from a model, in a pipe and in a followed file. It must be
-// reported even though more may arrive, and later data must still be read.
+// TestFewLinesAreTold checks that a pipe or followed file whose lines do not come from a model is reported. The
+// report must not wait for more lines, and later data must still be read.
 func TestFewLinesAreTold(t *testing.T) {
 	t.Parallel()
 	in, to := io.Pipe()

@@ -74,7 +74,7 @@ type liveInput struct {
 	began   time.Time              // time 0 of the records
 }
 
-// sourceEnd is the end of the source, with its error.
+// sourceEnd says that the source has ended, and has its error, if any.
 type sourceEnd struct{ err error }
 
 // newLiveInput returns an input whose records the redactor r redacts.
@@ -134,13 +134,12 @@ func (l *liveInput) endSource(err error) {
 	l.arrived.Wake()
 }
 
-// start starts passing on records in a new goroutine. The goroutine calls run, and run must call its
-// argument.
+// start makes a new goroutine pass on the records. The goroutine calls run, which must call its argument.
 func (l *liveInput) start(run func(pass func())) {
 	l.begun.Do(func() { go run(l.forwardAll) })
 }
 
-// callDirect calls f. It is the argument for start when f needs no other code around it.
+// callDirect calls f. It is the argument for start if nothing else must happen around f.
 func callDirect(f func()) { f() }
 
 // maxBatch is the approximate number of bytes that are passed on between two checks for the end of the source.
@@ -150,7 +149,7 @@ const maxBatch = 1 << 16
 func (l *liveInput) forwardAll() {
 	defer close(l.done)
 	for {
-		over := l.over.Load() // before Take, so that all records of an ended source are in the queue
+		over := l.over.Load() // read before Take: once a source has ended, all its records are in the queue
 		batch, more := l.arrived.Take(maxBatch)
 		for _, r := range batch {
 			if l.rec != nil || l.sent != nil || l.traced != nil || l.metrics != nil || !l.unwanted.Load() {
@@ -216,8 +215,8 @@ func (l *liveInput) redactRecord(r capture.Record) {
 // omittedRules describe the gaps that omitted bodies leave.
 var omittedRules = record.QueueRules(0, "were not recorded: toolscope was ended by a signal")
 
-// reportOmitted reports the gap in the stream of r together with r. If there is no gap, it does nothing and returns
-// false.
+// reportOmitted passes on r with a note about the gap before it in its stream. If there is no gap, it does nothing
+// and returns false.
 func (l *liveInput) reportOmitted(r capture.Record) (reported bool) {
 	lost := l.omitted[r.Stream()]
 	if lost == 0 {
@@ -447,7 +446,7 @@ func (lv *liveSession) liveFlags(cmd *cobra.Command, f *liveFlags) {
 	lv.app.pricesFlag(cmd)
 	lv.app.flags.add(to)
 	cmd.PreRunE = func(*cobra.Command, []string) error {
-		// An empty name may come from an unset variable. The traffic would then be lost.
+		// An empty name may come from an unset variable. Without this error, the traffic would not be recorded.
 		if to.Changed("record") && f.record == "" {
 			return usageErrorf("--record: the name is empty\nuse the name of a new file, or of a directory for new files")
 		}
@@ -502,8 +501,8 @@ func isFolder(path string) bool {
 	return strings.HasSuffix(path, string(filepath.Separator)) || filepath.Ext(path) == ""
 }
 
-// createIn creates a file whose name is the date and time, followed by the suffix of. Further files from the
-// same second also have a number.
+// createIn creates a file whose name is the date and time with a suffix. If there are several files from the same
+// second, the later ones also have a number.
 func createIn(dir string, began time.Time, of, by string) (r *record.Recorder, name, warning string, err error) {
 	stamp := began.Format("2006-01-02T15-04-05") + of
 	for n := 1; ; n++ {
@@ -589,7 +588,7 @@ func (e *fileEntries) Again(exchange int, start, end int64, to func(stream.Recor
 	return handOver((*capture.Entries)(e).Again(context.Background(), exchange, start, end), to)
 }
 
-// handOver converts a source's records and passes each record to the function to.
+// handOver converts a source's records and passes each of them to a function.
 func handOver(src capture.Source, to func(stream.Record)) error {
 	for r, err := range src {
 		if err != nil {

@@ -74,8 +74,8 @@ func wordsOf(recs []capture.Record, exchange int) (text string) {
 	return text
 }
 
-// TestLive checks that everything from the network is passed, without its secrets, to the disk and to the reader. The
-// source and the responses to the screen's requests can end at different times.
+// TestLive checks that all data from the network is passed to the disk and to the reader, without secrets. The source
+// and the responses to the screen's requests can end at different times.
 func TestLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		disk := new(gatedDisk)
@@ -136,8 +136,8 @@ func TestLiveKeepsNothingBack(t *testing.T) {
 	}
 }
 
-// TestHurriedEnd checks a run that must end at once: bodies that the redactor has not read are omitted. Each stream
-// has one gap, heads and ends are kept, and the exit code reports the gap.
+// TestHurriedEnd checks that a run that must end at once omits bodies that the redactor has not read. Each stream
+// must have one gap, heads and ends must be kept, and the exit code must report the gaps.
 func TestHurriedEnd(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)
@@ -177,8 +177,8 @@ func TestHurriedEnd(t *testing.T) {
 	}
 }
 
-// TestHeldPings checks that the screen and readers of the capture are told, at most once each second, that bytes
-// arrive while the search for secrets holds all of them back.
+// TestHeldPings checks that the screen and the readers of the capture learn that bytes arrive while the search for
+// secrets holds all of them back. They must be told at most once each second.
 func TestHeldPings(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)

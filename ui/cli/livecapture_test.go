@@ -13,8 +13,8 @@ import (
 	"toolscope/capture/record"
 )
 
-// TestPrintLiveCapture prints a capture while it is written, and again after its writer has ended. Only then is the
-// open call cut off. The capture names the working folder.
+// TestPrintLiveCapture checks that a capture can be printed while it is written, and after its writer has ended. The
+// open call must be cut off only in the second case. The capture must name the working folder.
 func TestPrintLiveCapture(t *testing.T) {
 	here := t.TempDir()
 	t.Chdir(here)

@@ -21,7 +21,7 @@ func piece(from, n int) []byte {
 	return text
 }
 
-// TestLiveTooSlow checks gaps when each reader in turn is too slow: first the redactor, then the disk, then the
+// TestLiveTooSlow checks the gaps that occur when one reader is too slow: first the redactor, then the disk, then the
 // screen. Writers must never wait. All other bytes must arrive, and each gap must be marked with its place and size.
 func TestLiveTooSlow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -115,8 +115,7 @@ func logStreams(t *testing.T) map[string]string {
 	return all
 }
 
-// sample chooses some of the cases with recorded streams. It chooses every case with TOOLSCOPE_LONG=1, or else one in
-// a fixed number.
+// sample chooses some of the cases with recorded streams: one in every few, or all of them with TOOLSCOPE_LONG=1.
 type sample struct{ every, seen int }
 
 // has reports whether the next case is chosen. It chooses all cases with small streams.
@@ -128,8 +127,8 @@ func (s *sample) has(name string) bool {
 	return s.seen%s.every == 0
 }
 
-// shapesFor returns the shapes of logs for the stream with the given number. It returns all shapes for a small stream
-// or with TOOLSCOPE_LONG=1, or else every fourth shape. Four successive streams cover all shapes.
+// shapesFor returns the shapes of logs for the stream with the given number: all shapes for a small stream or with
+// TOOLSCOPE_LONG=1, or else every fourth shape. Four successive streams cover all shapes.
 func shapesFor(number int, name string) (some []logShape) {
 	if os.Getenv("TOOLSCOPE_LONG") != "" || !strings.Contains(name, "/") {
 		return logShapes

@@ -37,7 +37,7 @@ variable TOOLSCOPE_RUN names, or in toolscope's own folder for captures.
 An MCP server that uses HTTP needs no wrapper: put 'toolscope proxy --to NAME=URL' in
 front of it. You can combine the wrapper with other wrappers.`
 
-// runFolder is the variable that names the folder for one run's captures.
+// runFolder is the environment variable that names the folder for one run's captures.
 const runFolder = "TOOLSCOPE_RUN"
 
 const acpHelp = `The wrapper starts an agent that speaks the Agent Client Protocol, for an editor such as Zed.
@@ -246,8 +246,8 @@ func fileWord(name string) string {
 	return string(word[:min(len(word), 40)])
 }
 
-// runLine runs a command line that Claude Code passes to its prefix. toolscope then exits with the exit code of the
-// command line.
+// runLine runs a command line that Claude Code passes to its shell prefix. toolscope then exits with the exit code of
+// the command line.
 func (a *app) runLine(f *mcpFlags) error {
 	l := parseStartedCommand(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
 	if l.args != nil {
@@ -266,7 +266,7 @@ func (a *app) runLine(f *mcpFlags) error {
 	})
 }
 
-// startedCommand is a command line that Claude Code passes to its prefix. It starts a server, a shell command
+// startedCommand is a command line that Claude Code passes to its shell prefix. It starts a server, a shell command
 // for the model, or another program, such as a hook.
 type startedCommand struct {
 	args      []string // command and arguments of a server; nil otherwise
@@ -291,7 +291,7 @@ func parseStartedCommand(text string, child bool) startedCommand {
 }
 
 // wordsOfShell splits a line into words. The parameter most is the maximum number of words; 0 means no limit. The
-// result whole is false if the words have shell syntax other than plain words.
+// result whole is false if the line has shell syntax other than plain words.
 func wordsOfShell(text string, most int) (words []string, whole bool) {
 	var word strings.Builder
 	begun := false

@@ -265,7 +265,7 @@ func TestMCPSignals(t *testing.T) {
 	}
 }
 
-// TestMCPKilled checks that no server is left when the wrapper, the server or the parent is killed. The capture
+// TestMCPKilled checks that no server keeps running when the wrapper, the server or the parent is killed. The capture
 // must be readable.
 func TestMCPKilled(t *testing.T) {
 	const stubborn = `trap '' HUP INT; echo $$; read x; echo "got $x"; while :; do sleep 0.05; done`
@@ -369,7 +369,7 @@ func TestMCPSecrets(t *testing.T) {
 	w := wrap(t, "sh", "-c", `echo "key $1" >&2; echo ready; cat`, "sh", canary, "--password", "pw-short")
 	w.line()
 	const before, tail = `{"params":{"text":"`, "xK2mW9vLp4Rt7Yc"
-	for n := range 12 { // a new secret each time, because a known secret is always found
+	for n := range 12 { // a new secret each time, because the redactor always finds a secret that it has already seen
 		line := fmt.Sprintf(before+`sk-ant-api03-Zq%02d`+tail+`"}}`+"\n", n)
 		cut := len(before) + 3*n
 		_, _ = io.WriteString(w.in, line[:cut])
@@ -402,7 +402,7 @@ func TestMCPSecrets(t *testing.T) {
 	}
 }
 
-// TestMCPName checks that a server is named after itself, not after the program that starts it.
+// TestMCPName checks that a server gets its own name, not the name of the program that starts it.
 func TestMCPName(t *testing.T) {
 	for command, want := range map[string]string{
 		"npx -y @modelcontextprotocol/server-everything": "server-everything", "node /a/b/files.js --root .": "files", "uvx mcp-server-git": "mcp-server-git",

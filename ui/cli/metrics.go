@@ -50,10 +50,10 @@ func (a *app) startMetrics(address string, prices *price.Table) (*metricsServer,
 	pages.HandleFunc("GET /metrics", m.serveText)
 	rules := proxy.GuardRules{Purpose: "this server serves only metrics"}
 	m.server = &http.Server{
-		Handler:           rules.Handler(pages, "toolscope --metrics", func(*proxy.Refusal) {}), // the response says why
+		Handler:           rules.Handler(pages, "toolscope --metrics", func(*proxy.Refusal) {}), // the response itself states the reason
 		ReadHeaderTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second, MaxHeaderBytes: 1 << 16, ErrorLog: log.New(io.Discard, "", 0),
 	}
-	go func() { _ = m.server.Serve(listener) }() // fails only after it is closed
+	go func() { _ = m.server.Serve(listener) }() // returns an error only after the server is closed
 	a.printNote("metrics: http://%s/metrics", listener.Addr())
 	return m, nil
 }
@@ -98,7 +98,7 @@ func (m *metricsServer) close() {
 	m.in.Close(nil)
 }
 
-// watchHub counts the turns that a hub receives from the time began onwards. The function end stops the count.
+// watchHub counts the turns that a hub receives after the given time. The returned function stops the count.
 func (m *metricsServer) watchHub(hub *fleet.Hub, began time.Time) (end func(), err error) {
 	if m == nil {
 		return func() {}, nil

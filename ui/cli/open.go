@@ -212,7 +212,7 @@ func (ip *inputs) openSource(ctx context.Context, path string) (capture.Source, 
 	return ip.openOne(ctx, path, o)
 }
 
-// openInParts is like openSource, but for readers that don't need single records.
+// openInParts is like openSource, but for readers that don't need individual records.
 func (ip *inputs) openInParts(ctx context.Context, path string) (capture.Source, error) {
 	o := ip.reading.openOptions(ip.follow, ip.app.stdin)
 	o.ReadOnce, o.AllowChunks = !ip.reading.places, !ip.reading.places
@@ -282,7 +282,7 @@ func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src ca
 	return nil
 }
 
-// skipsKnown reports whether the command knows the content of the next source.
+// skipsKnown reports whether the next source can be skipped because its content is already known.
 func (ip *inputs) skipsKnown(files ...capture.FoundFile) bool {
 	return ip.isKnown != nil && ip.isKnown(files)
 }
@@ -344,8 +344,8 @@ func mapSource(src capture.Source, change func(*capture.Record)) capture.Source 
 	}
 }
 
-// copySource passes a source's records to put until put returns false. At the end of the source, it passes
-// the source's error, or nil, to end.
+// copySource passes a source's records to put until put returns false. At the end of the source, it calls end with
+// the source's error, or with nil.
 func copySource(src capture.Source, put func(capture.Record) bool, end func(error)) {
 	for r, err := range src {
 		if err != nil {
@@ -367,7 +367,8 @@ func (ip *inputs) inputPaths(args []string) []string {
 	return args
 }
 
-// somePaths is like inputPaths, but for a command that needs a path. The error calls the missing argument what.
+// somePaths is like inputPaths, but for a command that needs a path. The parameter what names the missing argument in
+// the error.
 func (ip *inputs) somePaths(cmd *cobra.Command, args []string, what string) ([]string, error) {
 	paths := ip.inputPaths(args)
 	if len(paths) == 0 {

@@ -170,8 +170,8 @@ func TestOutletPassesOn(t *testing.T) {
 	}
 }
 
-// TestOutletGivesUp checks that when the program must end, a blocked write and all later writes are abandoned. Writes
-// that are read must succeed.
+// TestOutletGivesUp checks that a blocked write and all later writes are abandoned when the program must end. Writes
+// whose data is read must succeed.
 func TestOutletGivesUp(t *testing.T) {
 	r, w := pipe(t)
 	e := newShutdown()

@@ -125,7 +125,7 @@ func nonEmpty(words []string) []string {
 	return slices.DeleteFunc(words, func(word string) bool { return word == "" })
 }
 
-// mapSlice calls the function of for every item and returns the results.
+// mapSlice applies a function to every item and returns the results.
 func mapSlice[T, U any](items []T, of func(T) U) (all []U) {
 	for _, item := range items {
 		all = append(all, of(item))
@@ -144,8 +144,8 @@ func ifElse[T any](yes bool, this, that T) T {
 	return that
 }
 
-// jsonObject is a JSON object that is written field by field. Every string passes the sanitiser, so values stay
-// exact and a terminal stays safe.
+// jsonObject is a JSON object that is written field by field. Strings are sanitised with JSON escapes, so their
+// values stay exact and they are safe on a terminal.
 type jsonObject struct {
 	b     []byte
 	begun bool

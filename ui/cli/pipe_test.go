@@ -155,7 +155,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestSignalsWhilePrinting checks that signals end a program without a screen, and that none of them prints stacks.
+// TestSignalsWhilePrinting checks that signals end a program without a screen, and that none of them prints stack
+// traces.
 func TestSignalsWhilePrinting(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		if signal.Ignored(sig) {

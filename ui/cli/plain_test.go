@@ -45,7 +45,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-// TestPlainFiles checks that data that is read all at once results in the same sentences as data that arrives slowly.
+// TestPlainFiles checks that data that is read all at once produces the same sentences as data that arrives slowly.
 // Hostile names must be shown without any effect on the terminal.
 func TestPlainFiles(t *testing.T) {
 	out := command(t, turnOf(`x\u001b]0;t\u0007`), "--plain", "-")

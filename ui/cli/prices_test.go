@@ -9,14 +9,14 @@ import (
 	"toolscope/providers/price"
 )
 
-// pricedChat returns a response of one chunk, with usage.
+// pricedChat returns a response that has one chunk, with usage.
 func pricedChat(model, usage string) []byte {
 	return chat(`{"id":"c1","model":"`+model+`","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":"stop"}],"usage":`+usage+`}`, "[DONE]")
 }
 
 const tenAndFour = `{"prompt_tokens":10,"completion_tokens":4,"total_tokens":14}`
 
-// TestContractCost checks that a turn whose cost is known has this cost and its basis.
+// TestContractCost checks that a turn with a known cost reports the cost and its basis.
 func TestContractCost(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	for _, c := range []struct{ name, model, usage, want string }{
@@ -44,7 +44,7 @@ func TestContractCost(t *testing.T) {
 func TestPrices(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
-	t.Setenv("HOME", config) // used on other systems
+	t.Setenv("HOME", config) // used on systems without XDG_CONFIG_HOME
 	list := func(path, price string) string {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

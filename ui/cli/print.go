@@ -47,7 +47,7 @@ func (pr *printing) printCommand() *cobra.Command {
 			}
 			var say func(string)
 			endless := pr.app.follow || isEndless(paths)
-			if endless { // an input that ends reports missing data at its end
+			if endless { // a source that ends reports its missing data at its end instead
 				say = pr.app.traceNotices(traces.to)
 			}
 			if pr.app.tracing, err = pr.app.startTracing(&traces, stream.Machine{}, say); err != nil {
@@ -78,7 +78,7 @@ func (pr *printing) printCommand() *cobra.Command {
 	return cmd
 }
 
-// printer writes ended turns, and how later requests sent their calls back. It prints a result only once: with its
+// printer writes ended turns, and the calls that later requests send back. It prints a result only once: with its
 // call or, if the call has already been printed, when a request carries the result.
 type printer interface {
 	addTurn(v *providers.View, file string, t *stream.Turn)
@@ -167,7 +167,7 @@ func (pr *printing) printFollowed(ctx context.Context, paths []string, p printer
 // followedName returns a name for the source that paths make up. It returns "" if the exchanges name their own
 // sources.
 func followedName(paths []string) string {
-	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // ? is not a pattern in an address
+	if len(paths) > 1 || capture.IsPlace(paths[0]) && !fleet.IsAddress(paths[0]) { // in an address, ? is not part of a pattern
 		return ""
 	}
 	return paths[0]
@@ -224,7 +224,7 @@ func inspectSource(src capture.Source, in *providers.Inspector, more func() bool
 		if err != nil {
 			return err
 		}
-		in.MakeRoom() // before each record, because no memory is needed after the last record
+		in.MakeRoom() // make room before the record is added, because after the last record no memory is needed
 		in.Write(coreRecord(r))
 		if !more() {
 			break

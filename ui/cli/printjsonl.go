@@ -30,7 +30,7 @@ func lineOf(kind, file string, turn int32) *jsonObject {
 	return o
 }
 
-// addTurn writes the calls of a turn, and then the turn.
+// addTurn writes the lines of a turn's calls, and then the line of the turn.
 func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	calls, _ := present.Calls(t)
 	for _, c := range calls {
@@ -39,7 +39,7 @@ func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	p.writeFacts(lineOf("turn", file, t.Number), present.OfTurn(v, p.prices, t))
 }
 
-// writeCall writes a call.
+// writeCall writes the line of a call.
 func (p *jsonPrinter) writeCall(v *providers.View, file string, t *stream.Turn, c *stream.Call) {
 	o := lineOf("call", file, t.Number)
 	o.int("call", c.Number)

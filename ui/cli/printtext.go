@@ -25,7 +25,7 @@ type textPrinter struct {
 	source string // source of the last turn
 }
 
-// total writes the totals.
+// total writes the totals on one line.
 func (p *textPrinter) total() { p.printPieces(p.summaryTotals.inPieces()) }
 
 // writeSource writes a turn's wrapper and the facts that are missing from its source. It writes them only if
@@ -79,7 +79,7 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	p.printLine("")
 }
 
-// writeCall writes a call.
+// writeCall writes a call: its state, arguments, times, latest result and findings.
 func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Call) {
 	said := append([]string{c.Phase().String(), c.Syntax().String()}, present.AboutCall(c)...)
 	about := fmt.Sprintf("%d B in %s  (%s)", len(c.Args()), count.Of(c.Deltas(), "delta"), strings.Join(said, ", "))

@@ -264,7 +264,7 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	case <-stopped:
 		select {
 		case err = <-printed:
-		default: // the printer is busy with a large turn
+		default: // the printer is still busy with a large turn
 		}
 	}
 	if errors.Is(err, errPrintingStopped) {

@@ -64,7 +64,7 @@ func (p *standIn) readLine() (string, error) {
 	}
 }
 
-// environment returns the lines of --print-env for a proxy with one upstream that has no name.
+// environment returns the lines of --print-env for a proxy with one unnamed upstream.
 func (p *standIn) environment() (lines []string) {
 	p.t.Helper()
 	for {

@@ -43,7 +43,7 @@ type console struct {
 	over    chan struct{}
 }
 
-// read is the emulated terminal. It displays the output until no process can write to it.
+// read acts as the terminal: it displays the output until no process can write to the terminal any more.
 func (p *console) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -250,7 +250,7 @@ func (p *console) leaveUnread() {
 	stuff(p.t, fd)
 }
 
-// stuff writes until there is no more room.
+// stuff writes until the buffer is full.
 func stuff(t *testing.T, fd int) {
 	t.Helper()
 	for {

@@ -320,11 +320,11 @@ type troubleNotice struct {
 const (
 	changeLasts = 2 * time.Second // minimum time for which a change must last before it is reported
 	firstPause  = 10 * time.Second
-	maxPause    = 10 * time.Minute // after this time without a change, the pauses start over
+	maxPause    = 10 * time.Minute // after this time without a change, the pauses start from firstPause again
 )
 
-// isDue reports whether the problem should be reported now. If so, it keeps the problem as reported. The empty
-// text means that the problem has ended.
+// isDue reports whether the problem should be reported now. If so, it stores the problem as the latest reported one.
+// An empty text means that the problem has ended.
 func (c *troubleNotice) isDue(now time.Time, trouble string) bool {
 	if trouble == c.reported {
 		c.since = time.Time{}

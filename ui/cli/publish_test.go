@@ -26,7 +26,7 @@ func publishesTo(t *testing.T, url, spool, limit string) (a *app, so func() outc
 	return a, so
 }
 
-// noted returns the reported problems, each with its second. The input has one problem per second.
+// noted returns the reported problems, each with the second of its report. The input has one problem per second.
 func noted(troubles ...string) (all string) {
 	var c troubleNotice
 	for second, trouble := range troubles {
@@ -225,8 +225,8 @@ func TestFollowedStops(t *testing.T) {
 	}
 }
 
-// TestFollowedTail checks that data from a followed source is published even if it arrives after the cancellation, as
-// long as the source has not ended. This includes the data that the redactor holds back.
+// TestFollowedTail checks that data from a followed source is published even if it arrives after the cancellation but
+// before the end of the source. This includes the data that the redactor holds back.
 func TestFollowedTail(t *testing.T) {
 	url, _ := aHub(t, "127.0.0.1:0")
 	spool := t.TempDir()

@@ -25,14 +25,15 @@ var update = flag.Bool("update", false, "write the picture of the README anew")
 
 const picture = "../../.github/toolscope.svg"
 
-// TestPicture compares the README's picture with a frame of the demo that the program draws. The flag -update renews
-// the picture.
+// TestPicture checks that the README's picture is a frame of the demo as the program draws it. With -update, it
+// redraws the picture.
 func TestPicture(t *testing.T) {
 	got := svg(demoFrame(t, 118, 32))
 	looksAs(t, picture, got, "Picture")
 }
 
-// looksAs compares a file of the README with the program's output. The flag -update renews the file.
+// looksAs checks that a file of the README has the same content as the program's output. With -update, it rewrites
+// the file.
 func looksAs(t *testing.T, file, got, test string) {
 	t.Helper()
 	if *update {
@@ -45,7 +46,7 @@ func looksAs(t *testing.T, file, got, test string) {
 	}
 }
 
-// TestKeyTable compares the README's table of keys with the screen. The flag -update renews the table.
+// TestKeyTable checks that the table of keys lists the keys of the screen. With -update, it rewrites the table.
 func TestKeyTable(t *testing.T) {
 	const file, head = "../docs/keys.md", "| part | keys |\n| --- | --- |\n"
 	text := written(t, file)
@@ -133,7 +134,7 @@ func demoFrame(t *testing.T, w, h int) string {
 	dark := themes.Default(true)
 	var m tea.Model = ui.New(ui.Options{Source: "demo", Inbox: in, Theme: dark, Depth: termenv.TrueColor, Now: noon})
 	m, _ = m.Update(tea.WindowSizeMsg{Width: w, Height: h})
-	for in.Waiting() > 0 { // a batch has as many records as time allows
+	for in.Waiting() > 0 { // a batch ends after a fixed time, so one may not be enough
 		m, _ = m.Update(m.Init()())
 	}
 	return m.View()
@@ -142,7 +143,7 @@ func demoFrame(t *testing.T, w, h int) string {
 // These constants are the size of a cell of the picture, in pixels.
 const cellWidth, cellHeight = 8.4, 18.0
 
-// svg draws a frame. The frame must have no escape sequences except SGR.
+// svg draws a frame as an SVG picture. The frame must have no escape sequences except SGR.
 func svg(frame string) string {
 	lines := strings.Split(frame, "\n")
 	var b strings.Builder
@@ -195,7 +196,7 @@ func drawRun(b *strings.Builder, text, codes string, x, y, w float64) {
 		case "3":
 			attrs += ` font-style="italic"`
 		case "4":
-			if !strings.Contains(attrs, "underline") { // lipgloss may write it twice
+			if !strings.Contains(attrs, "underline") { // lipgloss may write this code twice
 				attrs += ` text-decoration="underline"`
 			}
 		case "38", "48":

@@ -10,11 +10,11 @@ import (
 	"toolscope/ui"
 )
 
-// abroad are the README's commands that need more than this machine: a provider, an agent, a terminal, or an
-// installation. The test only parses their flags.
+// abroad are the README's commands that this machine alone can't run, because they need a provider, an agent, a
+// terminal or an installation. The test only parses their flags.
 var abroad = []string{"run", "proxy", "connect", "mcp", "hub", "open"}
 
-// TestReadmeRuns checks that every command in the README has the described result. It runs them in the README's
+// TestReadmeRuns checks that every command in the README has the described result. The commands run in the README's
 // order.
 func TestReadmeRuns(t *testing.T) {
 	commands, ran := readmeCommands(t), 0

@@ -57,7 +57,7 @@ var recordedCalls = []struct {
 	{"httpmock.yaml", []string{fileCall, addCall}},
 	{"cassette.json", []string{fileCall, addCall}},
 	{"curl-trace.txt", []string{fileCall}},
-	{"curl-trace-ascii.txt", []string{"read_file toolu_1 map[path:R..ume.txt]"}}, // dots replace non-ASCII characters
+	{"curl-trace-ascii.txt", []string{"read_file toolu_1 map[path:R..ume.txt]"}}, // curl writes a dot for each non-ASCII character
 	{"claude-trace.jsonl", []string{fileCall, addCall}},
 	{"claude-tap.jsonl", []string{fileCall, pwd}},
 	{"llm-interceptor.jsonl", []string{addCall, fileCall}},
@@ -77,7 +77,7 @@ func TestRecordedHTTP(t *testing.T) {
 	}
 }
 
-// recordedIn has the prefixes of the names of a corpus's HTTP captures.
+// recordedIn lists the paths of the corpora's HTTP captures, as prefixes.
 var recordedIn = []string{"formats/har/", "formats/mitmproxy/", "formats/derived/llm-", "formats/derived/curl-", "formats/derived/claude-trace", "formats/claude-tap-trace/", "formats/vcr-", "formats/httpmock-rs/"}
 
 // TestRecordedExpected compares the output of print with the known contents of a corpus's files.

@@ -273,7 +273,7 @@ func (r *replayer) chooseTurns(path string, turns []*stream.Turn) (list []chosen
 	return list, r.chooseCalls(path, list)
 }
 
-// chooseCalls keeps only the calls with the number that --call gives.
+// chooseCalls keeps only the calls with the number from --call.
 func (r *replayer) chooseCalls(path string, list []chosenTurn) error {
 	if r.call == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 
 const malformedArgs = `{"path": "notes.md", "text": "a "quoted" word"}`
 
-// TestReplayMalformed previews a malformed call for every target and policy. The losses must depend only on the
-// target's form of arguments and on the client's behaviour.
+// TestReplayMalformed checks the previews of a malformed call for every target and policy. The losses must depend
+// only on the target's form of arguments and on the client's behaviour.
 func TestReplayMalformed(t *testing.T) {
 	type fate struct{ outcome, loss, sent string }
 	emptied := fate{"emptied", replay.ArgsEmptied.Code, "{}"}
@@ -27,7 +27,7 @@ func TestReplayMalformed(t *testing.T) {
 	repaired := fate{"repaired", replay.ArgsRepaired.Code, `{"path":"notes.md","text":"a "}`}
 	dropped := fate{"dropped", replay.CallDropped.Code, ""}
 	encoded := fate{"wrapped", replay.DoubleEncoded.Code, string(lit)}
-	wants := map[string]struct{ text, json, object fate }{ // text, text that must be JSON, object
+	wants := map[string]struct{ text, json, object fate }{ // the targets' forms of arguments: text, text that must be JSON, or an object
 		"preserve":      {kept, kept, emptied},
 		"wrap":          {wrapped, wrapped, wrapped},
 		"wrap-raw":      {wrappedRaw, wrappedRaw, wrappedRaw},

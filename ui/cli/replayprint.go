@@ -263,8 +263,8 @@ func (p *previewText) writeJSONTexts(name string, texts [][]byte) {
 const maxIndent = 40
 
 // indentJSON returns JSON in sanitised lines with the layout that the screen uses: a field or element per line. From
-// the first byte that is not JSON, the text is unchanged. A line is a list of pieces. Each token has the colour of
-// its kind.
+// the first byte that is not JSON onwards, the text is unchanged. A line is a list of pieces. Each token has the
+// colour of its kind.
 func indentJSON(text []byte) (out [][]any) {
 	var lex json.Lexer
 	lex.Write(text)
@@ -358,7 +358,7 @@ type previewJSON struct{ lineWriter }
 // writeHeading writes nothing.
 func (p previewJSON) writeHeading(*previewSubject) {}
 
-// writePreview writes a preview.
+// writePreview writes the object for a preview.
 func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 	o := lineOf("replay", s.file, s.turn.Number)
 	if s.scope == replay.OneCall {
@@ -415,7 +415,7 @@ func oneOrMore(texts [][]byte) []byte {
 	return jsonArray(texts)
 }
 
-// addLoss writes a loss.
+// addLoss writes a loss with its code, severity, message and place.
 func (s *previewSubject) addLoss(o *jsonObject, l replay.Loss) {
 	o.text("code", l.Code)
 	o.text("severity", l.Severity.String())

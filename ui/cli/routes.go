@@ -114,8 +114,9 @@ func prefixText(prefix string) string {
 	return prefix
 }
 
-// withoutOwnProxy returns the environment, in which the provider's variable is "" if it points to a proxy like this
-// one. The proxy's own setup lines set such variables, which would make the proxy send requests to itself.
+// withoutOwnProxy returns the environment, but with an empty value for the provider's variable if that variable
+// points to a proxy like this one. The proxy's own setup lines set such variables, which would make the proxy send
+// requests to itself.
 func withoutOwnProxy(h *host.Host, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		value := getenv(name)
@@ -246,7 +247,7 @@ func exportLines(v client.Var) []string {
 	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
 }
 
-// settingsVar returns the variable that has a client's settings. The result ok is false if the client has no
+// settingsVar returns the variable that contains a client's settings. The result ok is false if the client has no
 // such variable.
 func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
 	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {

@@ -37,8 +37,8 @@ func standing(t *testing.T, to []string) (base string, all []route) {
 	return server.URL, all
 }
 
-// TestRoutes checks that a request whose path a client appends to its base URL arrives at the same place as without
-// the proxy. The base URL may or may not contain the version.
+// TestRoutes checks that a path that a client appends to its base URL leads to the same place as without the proxy.
+// The base URL may or may not contain the version.
 func TestRoutes(t *testing.T) {
 	upstream, requests := provider(t, answers("text/plain", "ok"))
 	for i := range host.All {

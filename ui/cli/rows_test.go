@@ -27,7 +27,7 @@ type glass struct {
 	paint string
 	state byte
 	bytes int
-	odd   string // a sequence that the terminal does not know
+	odd   string // a sequence that the terminal does not support
 }
 
 func newGlass(w, h int) *glass {

@@ -124,7 +124,7 @@ func TestRunScreen(t *testing.T) {
 	}
 }
 
-// TestOutfit checks the variables and flags that each client gets.
+// TestOutfit checks the variables and flags that are set for each client.
 func TestOutfit(t *testing.T) {
 	home := t.TempDir()
 	gemini := filepath.Join(home, ".gemini")
@@ -195,7 +195,8 @@ func TestOutfit(t *testing.T) {
 	}
 }
 
-// TestUnrecordable checks that a client that can't be pointed at the proxy does not start without a message.
+// TestUnrecordable checks that a client that can't be pointed at the proxy is not started, and that the error
+// explains why.
 func TestUnrecordable(t *testing.T) {
 	all, err := buildRoutes(nil, func(string) string { return "" })
 	if err != nil {

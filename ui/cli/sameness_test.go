@@ -101,9 +101,9 @@ func TestAlteredNonObjects(t *testing.T) {
 	}
 }
 
-// sameness reads a source in which a model calls a tool with the arguments a, and then with b. For the first call,
-// the tool receives b, and a later request sends the call back with b. The tool's schema is a for the model and b
-// at its server.
+// sameness reads a source in which a model calls a tool twice: with the arguments a, and then with b. For the first
+// call, the tool receives b, and a later request sends the call back with b. The tool's schema is a for the model and
+// b at its server.
 func sameness(a, b string) *providers.Inspector {
 	in, now := new(providers.Inspector), time.Duration(0)
 	write := func(r stream.Record) {

@@ -204,7 +204,7 @@ const savedStateFile = "screen.toml"
 // maxScreenCells is larger than the number of columns or rows of any screen.
 const maxScreenCells = 10_000
 
-// fieldPointers returns pointers to the fields of the file, by name: texts and numbers.
+// fieldPointers returns pointers to the fields of the file, by name: first the strings, then the numbers.
 func (k *savedState) fieldPointers() (texts map[string]*string, numbers map[string]*int) {
 	l := &k.layout
 	return map[string]*string{"theme": &k.theme, "columns": (*string)(&l.Columns), "tabs": (*string)(&l.Tabs)},

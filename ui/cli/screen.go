@@ -54,7 +54,7 @@ func (a *app) showScreen(o ui.Options, feed func()) error {
 
 // runScreen runs the screen with the given options.
 func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.KeyMsg) error {
-	if a.network == nil { // in this case, the network input only serves requests from the screen
+	if a.network == nil { // the input from the network then only serves requests from the screen
 		a.network = newLiveInput(newRedactor(), time.Now())
 	}
 	ctx, leave := context.WithCancel(context.Background())
@@ -80,7 +80,7 @@ func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.Key
 	o.Written = terminal.written.Load
 	m := ui.New(o)
 	// This function handles signals and panics itself. Bubble Tea restores the terminal only on some signals, and
-	// prints stacks.
+	// prints stack traces.
 	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
 		tea.WithOutput(terminal), tea.WithFilter(sig.filterMessage))
 	post.program = p

@@ -129,7 +129,7 @@ func wantNoSecrets(t *testing.T, recording string, texts ...string) {
 	}
 }
 
-// TestProxySecrets checks that no written or printed data contains a secret, wherever the secret was.
+// TestProxySecrets checks that no written or printed data contains a secret, wherever the secret was in the traffic.
 func TestProxySecrets(t *testing.T) {
 	t.Parallel()
 	for _, format := range []string{"text", "jsonl"} {

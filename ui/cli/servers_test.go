@@ -10,7 +10,7 @@ import (
 	"toolscope/providers/client"
 )
 
-// TestShellLine checks that the kinds of command lines that Claude Code passes to its prefix are recognised and
+// TestShellLine checks that the kinds of command lines that Claude Code passes to its shell prefix are recognised and
 // parsed.
 func TestShellLine(t *testing.T) {
 	const around = "source /h/.claude/shell-snapshots/snapshot-bash-1-a.sh 2>/dev/null || true && { shopt -u extglob; } >/dev/null 2>&1 || true && eval %s < /dev/null && pwd -P >| /tmp/claude-1-cwd"

@@ -19,8 +19,8 @@ func clientOf(t *testing.T, name, script string) {
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// TestRunLines checks that the command lines that a client starts with its prefix run unchanged. They must be
-// recorded next to the capture of the requests.
+// TestRunLines checks that the command lines that a client passes to its shell prefix run unchanged, and are recorded
+// next to the capture of the requests.
 func TestRunLines(t *testing.T) {
 	home, temporary := t.TempDir(), t.TempDir()
 	const script = `
@@ -63,7 +63,8 @@ echo "run $TOOLSCOPE_RUN"
 	}
 }
 
-// TestRunLinesOff checks that no prefix is set if the user does not want one, already has one, or does not record.
+// TestRunLinesOff checks that no shell prefix is set if the user does not want one, already has one, or does not
+// record.
 func TestRunLinesOff(t *testing.T) {
 	clientOf(t, "claude", `echo "<$CLAUDE_CODE_SHELL_PREFIX|$TOOLSCOPE_RUN>"`)
 	rec := filepath.Join(t.TempDir(), "a.tsc")
@@ -108,8 +109,8 @@ for a in "$@"; do echo "<$a>"; done`)
 	p.untilShown("MCP servers are not recorded: can't list them with 'codex mcp list --json'")
 }
 
-// TestRunAsk checks that a client can start the server that run adds, and that the server answers about the run.
-// The server itself is not recorded.
+// TestRunAsk checks that a client can start the server that run adds, and that the server answers questions about the
+// run. The server itself must not be recorded.
 func TestRunAsk(t *testing.T) {
 	clientOf(t, "claude", `
 config=$(sed 's/.*"command":"\([^"]*\)".*"args":\["ask","--dir","\([^"]*\)","\([^"]*\)"\].*/\1 ask --dir \2 \3/' "${1#--mcp-config=}")

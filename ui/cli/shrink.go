@@ -166,7 +166,7 @@ type shrinker struct {
 	prices   *price.Table
 	raw      bool            // the file contains only the bytes of one response
 	name     string          // name of the file that a command reads
-	code, by string          // of the wanted finding, or empty
+	code, by string          // code and cause of the wanted finding; "" if any will do
 	loose    bool            // the message of the wanted finding may differ
 	filter   *turnFilter     // selects the wanted turn, or nil
 	target   sight           // the wanted finding, after prepareRecords
@@ -276,7 +276,7 @@ func (s *shrinker) inspectRecords(records []capture.Record) (*sightings, error) 
 	return g, err
 }
 
-// sightOf identifies a finding.
+// sightOf returns the sight of a finding.
 func (g *sightings) sightOf(f *report.Finding) sight {
 	var words strings.Builder
 	at := 0
@@ -301,8 +301,8 @@ func (s *shrinker) isWanted(m sight) bool {
 	return m.code == s.code && (s.by == "" || m.by == s.by)
 }
 
-// prepareRecords finds out what the original contains. If the output is a response alone, it returns only the
-// records of that response.
+// prepareRecords stores the findings and states of the original. If the output is a response alone, it returns only
+// the records of that response.
 func (s *shrinker) prepareRecords(records []capture.Record, path string) ([]capture.Record, error) {
 	g, err := s.inspectRecords(records)
 	if err != nil {
@@ -385,7 +385,7 @@ func (s *shrinker) meetsCondition(records []capture.Record) (bool, error) {
 	return found, nil
 }
 
-// rawRecords returns the response's bytes as the records of a file with nothing else.
+// rawRecords returns the response's bytes as the records of a file that contains nothing else.
 func rawRecords(records []capture.Record) []capture.Record {
 	return []capture.Record{
 		{Exchange: 1, At: capture.NoTime, Head: &capture.Head{}, Data: rawBytes(records)},
@@ -418,8 +418,8 @@ func (s *shrinker) encode(records []capture.Record) ([]byte, error) {
 // maxCommandTime is the maximum time for a command that checks one draft.
 const maxCommandTime = time.Minute
 
-// runCondition runs the command of the condition for a file with the records. Like a test, the command exits with 1
-// if the problem is still there, and with 0 if it isn't. Any other exit code is an error.
+// runCondition runs the command of the condition for a file with the records. The command works like a test: it exits
+// with 1 if the problem is still there, and with 0 if it isn't. Any other exit code is an error.
 func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	text, err := s.encode(records)
 	if err != nil {

@@ -81,8 +81,8 @@ func verdictsOf(t *testing.T, data []byte, code string) (all []string) {
 	return all
 }
 
-// TestShrinkPlanted plants faults in streams and shrinks the streams. Each result must have the same finding with the
-// same cause and state, and no word of the content. It must not be possible to remove any further event or field.
+// TestShrinkPlanted checks the results for streams with planted faults. Each result must have the same finding with
+// the same cause and state, and no word of the content. It must not be possible to remove any further event or field.
 func TestShrinkPlanted(t *testing.T) {
 	size, long := 30_000, os.Getenv("TOOLSCOPE_LONG") != ""
 	if long {
@@ -231,8 +231,8 @@ func withoutOneField(text []byte) (all [][]byte) {
 	return all
 }
 
-// TestShrinkMeetsCondition checks that the written file meets the condition when print reads it. The cases are
-// numbers that change late, and a word that only the result's name had.
+// TestShrinkMeetsCondition checks that the written file meets the condition when print reads it. One case has numbers
+// that change late. The other has a word that could come from the name of the result.
 func TestShrinkMeetsCondition(t *testing.T) {
 	late := slices.IndexFunc(plantedFaults, func(f plantedFault) bool { return f.name == "an event before the start" })
 	for _, test := range []struct{ file, while, filter string }{
@@ -249,7 +249,8 @@ func TestShrinkMeetsCondition(t *testing.T) {
 	}
 }
 
-// TestShrinkCommand shrinks a capture with commands as conditions. A command exits with 1 while the problem is there.
+// TestShrinkCommand checks that a capture is shrunk with commands as conditions. A command exits with 1 while the
+// problem is there.
 func TestShrinkCommand(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the commands are for a Unix shell")

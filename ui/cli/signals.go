@@ -271,5 +271,5 @@ type shutdown struct {
 // newShutdown returns a shutdown that has not started yet.
 func newShutdown() *shutdown { return &shutdown{come: make(chan struct{})} }
 
-// start closes come, but only once.
+// start closes the channel come. Further calls do nothing.
 func (e *shutdown) start() { e.once.Do(func() { close(e.come) }) }

@@ -213,7 +213,7 @@ func (a *app) collectStats(ctx context.Context, paths []string, prices *price.Ta
 		code, notes := a.code, a.notes.Load()
 		a.code, c.unsure = 0, a.isOneOfMany()
 		err := a.printSource(src, path, in, c)
-		if err == nil && a.code == 0 && a.notes.Load() == notes && !c.unsure { // otherwise the next run must repeat the notes
+		if err == nil && a.code == 0 && a.notes.Load() == notes && !c.unsure { // a source with notes is not stored, because the next run must repeat the notes
 			index.storeTurns(set.SourceTurns())
 		}
 		a.code = max(a.code, code)
@@ -260,7 +260,7 @@ func (a *app) checkConditions(conditions []stats.Condition, w *statsWriter, stri
 	return fails
 }
 
-// statsReceiver receives the facts about turns: a set, or metrics.
+// statsReceiver receives the facts about turns. It is either a set of statistics or the metrics.
 type statsReceiver interface {
 	AddTurn(number int32, t stats.Turn)
 	AddFindings(of stream.Ref, list []stream.Finding)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// savedRuns writes captures of one turn each into a folder. In the first broken captures, the arguments of the call are
-// malformed. The first token comes after wait milliseconds.
+// savedRuns writes captures of one turn each into a folder. The parameter broken is the number of captures with a
+// malformed call, which come first. The first token comes after wait milliseconds.
 func savedRuns(t *testing.T, runs, broken, wait int) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

@@ -142,7 +142,7 @@ func TestStatsIndexCut(t *testing.T) {
 	stats := func() string { return command(t, nil, "stats", "--format", "jsonl").stdout }
 	want := stats()
 	for n := range len(data) + 1 {
-		if n%19 != 0 && n != len(data) && n != len(data)-1 { // TestRows of ui/stats cuts at each byte
+		if n%19 != 0 && n != len(data) && n != len(data)-1 { // enough, because TestRows in ui/stats cuts at each byte
 			continue
 		}
 		if err := os.WriteFile(path, []byte(data[:n]), 0o600); err != nil {
@@ -163,8 +163,9 @@ func TestStatsIndexCut(t *testing.T) {
 	}
 }
 
-// TestStatsIndexScope checks that stats keeps nothing about files outside toolscope's folder, about captures that are
-// incomplete, damaged or just changed, or about turns that flags select or read in another way.
+// TestStatsIndexScope checks that stats keeps nothing about files outside toolscope's folder, or about captures that
+// are incomplete, damaged or just changed. It must also keep nothing if flags select turns or change how they are
+// read.
 func TestStatsIndexScope(t *testing.T) {
 	state, kept := keptFolder(t)
 	text := timedRuns(t, 1, 0)[0]

@@ -245,7 +245,7 @@ func protocolsOf(cases []*suite.Case) (names []string) {
 // suiteFingerprint identifies a wrong result, so that a baseline recognises it.
 func suiteFingerprint(r *suite.Result) string { return r.Why + "\x00" + outcomeText(r) }
 
-// outcomeText returns the first outcome of a result, or "" without an answer.
+// outcomeText returns the first outcome of a result, or "" if there is no answer.
 func outcomeText(r *suite.Result) string {
 	if len(r.Answers) == 0 || r.Answers[0].Answer == nil {
 		return ""
@@ -293,7 +293,7 @@ func (s *suiteReport) markKnown() {
 	}
 }
 
-// countCases returns the number of results for which the function of returns true.
+// countCases returns the number of results for which a function returns true.
 func (s *suiteReport) countCases(of func(*suite.Result) bool) (n int) {
 	for _, r := range s.results {
 		n += count.If(of(r))

@@ -221,7 +221,7 @@ func (r *chatAccumulator) readChunk(payload string) {
 	}
 }
 
-// callFor returns the call to which a delta belongs. Another id begins another call.
+// callFor returns the call to which a delta belongs. A new id begins a new call.
 func (r *chatAccumulator) callFor(index *int, id string) *chatCall {
 	last := len(r.calls) - 1
 	if index == nil {

@@ -19,7 +19,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// suiteAsker asks a library which calls it makes of a case with a chunking.
+// suiteAsker asks a library for the calls that it finds in a case with a chunking.
 type suiteAsker interface {
 	askCase(c *suite.Case, chunking string) (*suite.Answer, error)
 }
@@ -163,7 +163,7 @@ func (d *suiteAdapter) askOnce(c *suite.Case, chunking string) (*suite.Answer, e
 	}
 	id, before, in := c.ID+"#"+chunking, d.before, d.in
 	d.before = id
-	go func() { _, _ = in.Write(append(line, '\n')) }() // the adapter may not read
+	go func() { _, _ = in.Write(append(line, '\n')) }() // in a goroutine, because the adapter may have stopped reading
 	text, err := d.readLine(d.limits.answer)
 	if err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (s *suiteServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", of.of.ContentType())
 	out := http.NewResponseController(w)
 	for i, chunk := range of.of.Chunks(of.chunking) {
-		if i > 0 && (of.chunking != "byte" || chunk[0] >= 0x80) { // byte by byte, but only before and in multi-byte characters
+		if i > 0 && (of.chunking != "byte" || chunk[0] >= 0x80) { // with the chunking byte, pause only before and in multi-byte characters
 			time.Sleep(s.pause)
 		}
 		if _, err := w.Write(chunk); err != nil || out.Flush() != nil {
@@ -274,7 +274,7 @@ func (s *suiteServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if of.of.End != "reset" {
 		return
 	}
-	time.Sleep(25 * s.pause) // a reset discards bytes that the client has not read
+	time.Sleep(25 * s.pause) // wait, because a reset discards bytes that the client has not read
 	conn, _, err := out.Hijack()
 	if err != nil {
 		return

@@ -19,9 +19,9 @@ const (
 	stopSignal = syscall.SIGTSTP
 )
 
-// crashSignals are the signals with which another program makes a program end with a crash report. Without a handler,
-// toolscope would end without restoring the terminal. A fault in toolscope's own code raises no such signal, because
-// Go turns it into a panic.
+// crashSignals are the signals with which another program can make toolscope end with a crash report. Without a
+// handler, toolscope would end without restoring the terminal. A fault in toolscope's own code raises no such signal,
+// because Go turns it into a panic.
 var crashSignals = []os.Signal{syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL, syscall.SIGSEGV, syscall.SIGSYS, syscall.SIGTRAP}
 
 // isTaken reports whether listening failed because the port is in use.

@@ -90,8 +90,8 @@ func groundOf(answer []byte) (g ui.Background) {
 	return ui.Background{Known: true, Dark: sum < 0.5}
 }
 
-// typedKeys returns the keys that the user typed from the bytes that were read. Keys that are sent as sequences are
-// lost, because they look like reports.
+// typedKeys returns the keys that the user typed, which it finds in the bytes that were read. Keys that are sent as
+// sequences are lost, because they look like reports.
 func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	for state := byte(0); len(answer) > 0; {
 		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)
@@ -389,8 +389,8 @@ func (r *cellDiffWriter) diffFrame(f frame) []byte {
 	return b
 }
 
-// appendChange appends the bytes that change the row was into row. The cursor must be at the start of the
-// row. The bytes are the complete row, unless part of it suffices.
+// appendChange appends the bytes that turn the old row, was, into the new one, row. The cursor must be at the start
+// of the row. The bytes are the complete row, unless part of it suffices.
 func appendChange(b, was, row []byte) []byte {
 	if !plainRow(was) || !plainRow(row) {
 		return append(b, row...)
@@ -461,8 +461,8 @@ func commonStart(was, row []byte) int {
 	return n
 }
 
-// commonEnd returns the offsets at which the common end of both rows begins, not before from. In both rows, it
-// begins with a cell that has the same paint.
+// commonEnd returns the offsets at which the common end of both rows begins. The common end does not begin before
+// from. In both rows, it begins with a cell that has the same paint.
 func commonEnd(was, row []byte, from int) (to, end int) {
 	n := 0 // number of equal bytes at the end
 	for n < min(len(was), len(row))-from && was[len(was)-1-n] == row[len(row)-1-n] {

@@ -142,7 +142,7 @@ func TestResizeStorm(t *testing.T) {
 	p.resize(80, 24)
 	for _, each := range []*console{calm, p} {
 		each.untilFrame("END")
-		each.keys("G?") // go to the end, which a slow machine may already have passed
+		each.keys("G?") // go to the end; on a slow machine, the demo may already be there
 		each.untilShown("esc close")
 		each.keys("q")
 		each.untilFrame("? keys  enter open ") // the list of keys contains "enter open" too
@@ -167,8 +167,8 @@ const (
 	saysKind  = "\x1b[?62;22c"
 )
 
-// TestBackground checks that the theme suits the background that the terminal reports. A busy machine may report it
-// too late, so the test retries.
+// TestBackground checks that the theme suits the background that the terminal reports. On a busy machine, the report
+// may arrive too late, so the test retries.
 func TestBackground(t *testing.T) {
 	t.Parallel()
 	light, dark := themes.Default(false).Accent.FG, themes.Default(true).Accent.FG

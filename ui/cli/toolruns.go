@@ -211,7 +211,7 @@ func (p *jsonPrinter) addServer(file string, s *mcp.Server) {
 	p.writeObject(o)
 }
 
-// addRequest writes a request to a server.
+// addRequest writes a request to a server, with its arguments and outcome.
 func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	words := []string{file, "  ", r.Server.Name, "  ", textIf(r.FromServer, "asks "), r.Method}
 	if r.Tool != "" {
@@ -282,7 +282,7 @@ func beforeAfter(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms %s", float64(d.Abs().Microseconds())/1000, ifElse(d < 0, "before", "after"))
 }
 
-// notRun writes a call without a tool run.
+// notRun writes a line for a call without a tool run, and the finding about it.
 func (p *textPrinter) notRun(file string, n *toolrun.CallWithoutRun) {
 	p.printLine("%s  %s  %s  not executed  %s", file, n.Server, inBold(n.Tool), inMuted(fmt.Sprintf("turn %d, call %d", n.Ref.Turn+1, n.Ref.Call)))
 	p.writeFindings([]stream.Finding{n.Finding})

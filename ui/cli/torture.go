@@ -18,7 +18,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// tortureOptions are the flags of torture, and what all scenes share.
+// tortureOptions are the flags of torture, and the values that all scenes share.
 type tortureOptions struct {
 	app          *app
 	scenes, not  []string
@@ -39,7 +39,8 @@ type tortureOptions struct {
 	written int           // number of results that have been written
 	plain   time.Duration // time that the client needed for the control
 
-	// inside is a client in this process, for tests, and returns its exit code. It is nil for a program.
+	// inside runs a client in this process, for tests, and returns its exit code. It is nil if the client is a
+	// program.
 	inside func(vars map[string]string, end <-chan struct{}) (exit int)
 }
 
@@ -158,7 +159,7 @@ func matchesAny(patterns []string, name string) bool {
 	})
 }
 
-// prepareRun sets what all scenes share.
+// prepareRun sets the values that all scenes share.
 func (o *tortureOptions) prepareRun() (err error) {
 	if o.self, err = ownProgram(); err != nil {
 		return err
@@ -269,7 +270,7 @@ func (r *sceneResult) dependsOnTime() bool {
 func (o *tortureOptions) runOne(ctx context.Context, s *torture.Scene) (found sceneResult, err error) {
 	for i := range o.repeat {
 		facts, err := o.runScene(ctx, s, o.sceneLimit(s))
-		if err == nil && facts.Missing != "" && o.plain > 0 { // it worked in the control: the tools may have come too late
+		if err == nil && facts.Missing != "" && o.plain > 0 { // the tools worked in the control, so they may only have come too late
 			facts, err = o.runScene(ctx, s, o.sceneLimit(s))
 		}
 		if err != nil {

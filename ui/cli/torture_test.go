@@ -61,7 +61,7 @@ func TestSeededClients(t *testing.T) {
 		}},
 		{"glues-index", "openai-chat", map[string]string{"index-zero": "must:run"}},
 		{"one-call-only", "openai-chat", map[string]string{"two-calls": "must:run", "interleaved": "must:run", "twins": "must:run", "index-zero": "must:run"}},
-		{"sends-back-empty", "openai-chat", map[string]string{"plain": "must:same_arguments"}}, // only the control, so the other scenes don't run
+		{"sends-back-empty", "openai-chat", map[string]string{"plain": "must:same_arguments"}}, // this fault fails the control, so the other scenes don't run
 		{"no-result-for-bad", "openai-chat", map[string]string{"broken": "must:result", "array": "must:result", "wrong-type": "must:result", "unknown-tool": "must:result"}},
 		{"hangs-on-cut", "openai-chat", map[string]string{
 			"cut-in-string": "must_not:hang", "cut-before-arguments": "must_not:hang", "cut-after-seal": "must_not:hang",

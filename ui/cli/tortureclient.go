@@ -83,7 +83,7 @@ var tortureClients = map[string]func(*sceneClient){
 	},
 }
 
-// opencodeModels are opencode models by provider. opencode knows their protocols.
+// opencodeModels are opencode models by provider. opencode chooses the protocol by the model.
 var opencodeModels = map[string]string{
 	"anthropic": "anthropic/claude-sonnet-4-5", "openai": "openai/gpt-5", "gemini": "google/gemini-2.5-pro",
 }

@@ -198,7 +198,7 @@ func (s *sceneServer) answerScene(w http.ResponseWriter, p *protocol.Protocol, h
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		_, _ = w.Write(p.Speaker.ErrorBody(status))
-		ended() // before the client reads the end
+		ended() // also here, before the client can read the end of the response
 		return
 	}
 	s.playScript(w, p, script, torture.WriteForm(frames, form, p.Speaker.Lines), func(step int) { s.noteEnd(request, script, step, p.Speaker.Seals) })
@@ -219,7 +219,7 @@ func (s *sceneServer) noteEnd(request int, script *protocol.Script, step int, se
 	})
 }
 
-// playScript writes a response. Before it writes the last bytes of each step, it calls the function sent.
+// playScript writes a response. Before it writes the last bytes of each step, it calls sent.
 func (s *sceneServer) playScript(w http.ResponseWriter, p *protocol.Protocol, script *protocol.Script, writes []torture.Write, sent func(step int)) {
 	w.Header().Set("Content-Type", ifElse(p.Speaker.Lines, "application/x-ndjson", "text/event-stream"))
 	w.Header().Set("Cache-Control", "no-cache")

@@ -165,7 +165,7 @@ func (p *summary) addTurn(v *providers.View, _ string, t *stream.Turn) {
 }
 func (p *summary) sentBack([]sentBackCall) {}
 
-// total writes the totals.
+// total writes the totals, as text or as a JSON object.
 func (p *summary) total() {
 	if p.script {
 		p.lineWriter.writeObject(p.summaryTotals.asObject())

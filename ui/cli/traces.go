@@ -47,10 +47,10 @@ type traceSender struct {
 	in       *screenInbox                     // records from the network; nil if another reader passes on turns
 	boxes    []*capture.Queue[capture.Record] // queues whose losses are not in any span
 	done     chan struct{}
-	patient  bool            // reading the source may wait for the collector
+	patient  bool            // reading the source may wait until the collector accepts spans
 	until    <-chan struct{} // ends that wait; nil for no limit
 	reported atomic.Bool     // printMissing has been called
-	holds    atomic.Bool     // followSource has ended turns that have not been sent yet
+	holds    atomic.Bool     // some turns of followSource have ended but have not been sent yet
 }
 
 // startTracing starts sending to a collector. It returns nil if --otlp is not set. The function say receives
@@ -186,7 +186,7 @@ func (t *traceSender) addTurn(v *providers.View, file string, of *stream.Turn) {
 	if about.Machine == (stream.Machine{}) {
 		about.Machine = t.machine
 	}
-	if t.Content && x != nil { // headers and URLs may not be redacted yet
+	if t.Content && x != nil { // headers and URLs may still contain secrets
 		t.redactor.Header(x.RequestHeader)
 		t.redactor.URL(x.Head.URL)
 	}

@@ -11,9 +11,9 @@ import (
 	"toolscope/stream"
 )
 
-// turnPrinter prints turns in the order in which they end. It also prints how later requests send their calls back.
-// It examines each event once, and a turn only when an event ends that turn. So the cost of printing does not grow
-// with the number of printed or open turns. It keeps the numbers of turns and calls, not pointers to them.
+// turnPrinter prints turns in the order in which they end, and the calls that later requests send back. It examines
+// each event once, and a turn only when an event ends that turn. So the cost of printing does not grow with the
+// number of printed or open turns. It keeps the numbers of turns and calls, not pointers to them.
 type turnPrinter struct {
 	in      *providers.Inspector
 	path    string
@@ -55,8 +55,8 @@ func newTurnPrinter(in *providers.Inspector, path string, to printer) *turnPrint
 	return q
 }
 
-// These constants limit the printed turns that are kept. They are kept in order to report how later requests
-// send their calls back. A program that prints may run for days.
+// These constants limit the printed turns that are kept. They are kept in order to report the calls that later
+// requests send back. A program that prints may run for days.
 const (
 	maxPrintedBytes = 8 << 20
 	maxPrintedRows  = 1 << 10
