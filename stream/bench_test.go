@@ -167,8 +167,8 @@ func heap() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// BenchmarkTimelineAt reads the past of a million events at random places. The events are those of one turn
-// after another, of one long call, or of 200 calls that alternate.
+// BenchmarkTimelineAt makes past sessions at random places in a million events. The events belong to consecutive
+// turns, to one long call, or to 200 calls that alternate.
 func BenchmarkTimelineAt(b *testing.B) {
 	for _, c := range []struct {
 		name   string

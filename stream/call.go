@@ -41,7 +41,7 @@ type Call struct {
 	RunByProvider bool // the provider runs the call
 	Discarded     bool // the provider discarded the call, so the call isn't on the wire; Args are from the provider's report
 	freeform      bool
-	nullNone      bool // null as the arguments means that the call has no arguments
+	nullNone      bool // null arguments mean that the call has no arguments
 
 	callState
 	changeStamp
@@ -57,7 +57,7 @@ type callState struct {
 	Copies     int    // number of equal copies of the arguments that arrived; 0 if there is only one
 	ClosedBy   int32  // number of the event that assigned its slot to another call; 0 if there is none
 	sealedBy   int32  // number of the frame that made the arguments final
-	sealEvent  int32  // number of the event since which the arguments can't change; 0 if they are not final
+	sealEvent  int32  // number of the event that made the arguments final, or of the first delta in the same frame; 0 if they are not final
 	visitedBy  uint16 // one bit for each broadcast that visited the call since the call last changed
 	ResultCode Code   // ResultOK or ResultFailed once the response or a later request contains its result
 	phase      Phase
@@ -124,12 +124,12 @@ func newCall(number int, turn, slot int32, d CallInfo) *Call {
 	}
 }
 
-// Args returns the exact bytes of the arguments so far. Bytes are only appended, unless a protocol
-// derives the arguments from something else: Rewrites counts how often they were replaced. Args is empty
-// while the bytes are evicted.
+// Args returns the exact bytes of the arguments so far. Bytes are only appended, except when a protocol derives the
+// arguments from other data. Rewrites counts how often the arguments were replaced. Args is empty while the bytes are
+// evicted.
 func (c *Call) Args() []byte { return c.args.s }
 
-// ArgsLen returns the number of argument bytes that have arrived, even if the bytes are evicted now.
+// ArgsLen returns the number of argument bytes that have arrived, even while they are evicted.
 func (c *Call) ArgsLen() int {
 	if c.evicted != nil {
 		return int(c.evicted.size)
@@ -140,7 +140,7 @@ func (c *Call) ArgsLen() int {
 // Deltas returns how many deltas have arrived, including empty ones; 0 while the turn is evicted.
 func (c *Call) Deltas() int { return c.deltas.Len() }
 
-// DeltasBefore returns the number of deltas that came with events before the given event.
+// DeltasBefore returns the number of deltas from events before the given event.
 func (c *Call) DeltasBefore(event int) int {
 	return sort.Search(c.deltas.Len(), func(i int) bool { return int(c.deltas.At(i).Event) >= event })
 }
@@ -169,8 +169,8 @@ func (c *Call) StoppedByClient() bool { return c.stopped }
 // Freeform reports whether the arguments are not JSON by design.
 func (c *Call) Freeform() bool { return c.freeform }
 
-// Syntax returns the syntax of the argument bytes. The arguments null are SyntaxEmpty if the protocol writes null for
-// no arguments.
+// Syntax returns the syntax of the argument bytes. It returns SyntaxEmpty for null if the protocol writes null for no
+// arguments.
 func (c *Call) Syntax() json.Syntax {
 	if c.evicted != nil {
 		return c.evicted.syntax
@@ -232,14 +232,14 @@ func (c *Call) appendDelta(text string, event int32) {
 	c.deltas.Add(Delta{uint32(len(c.args.s)), event})
 }
 
-// replaceArgs replaces the arguments. All their bytes now count as part of this delta. Earlier deltas stay in the
+// replaceArgs replaces the arguments. All bytes of the new arguments count as one delta. Earlier deltas stay in the
 // list but become empty. Findings stay too, but lose an offset that is beyond the new end.
 func (c *Call) replaceArgs(e Event, n int) {
 	if c.phase > PhaseOpen {
 		c.reportOnce(ProtocolViolation, n, "argument bytes arrived after the call was %s", OwnFact(c.phase.String()))
 	}
 	c.saveArgsState()
-	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // the rule Repaired has run the call too: record its run while these arguments are known
+	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // the rule Repaired has run the call too: record its run before the arguments are replaced
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
@@ -375,8 +375,8 @@ func (t *chunkBuffer) joinBytes() []byte {
 // reset empties the buffer for reuse.
 func (t *chunkBuffer) reset() { t.small, t.blocks = resetBuffer(t.small), nil }
 
-// halfPair returns the number of bytes at the end of s that are the high half of a surrogate pair: 3 or 0. A
-// provider that cuts text by UTF-16 units cuts emoji there.
+// halfPair returns the number of bytes at the end of s that are the high half of a surrogate pair: 3 or 0. A provider
+// that cuts text by UTF-16 units may cut an emoji between its halves.
 func halfPair(s string) int {
 	n := len(s)
 	if n >= 3 && s[n-3] == 0xed && s[n-2]&0xf0 == 0xa0 {
@@ -432,7 +432,7 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 	switch {
 	case hasUnprintable(c.Name):
 		c.reportOnce(HiddenCharacters, n, words)
-	case hasUnprintable(c.ID): // models don't write ids
+	case hasUnprintable(c.ID): // the provider writes the id, not the model
 		c.reportOnce(HiddenCharacters.WithCause(Provider), n, words)
 	}
 }
@@ -479,8 +479,8 @@ func (c *Call) sealArgs(e Event, n int) {
 	c.noteRuleRun(AtSeal, n)
 }
 
-// withdrawSeal opens a sealed call again, and removes the findings since the seal: they are about
-// arguments that were not final.
+// withdrawSeal reopens a sealed call. It removes the findings since the seal, because they are about arguments that
+// were not final.
 func (c *Call) withdrawSeal() {
 	if c.phase != PhaseSealed {
 		return
@@ -521,8 +521,8 @@ func cutWords(reason string) string {
 	return "cut: " + reason
 }
 
-// endUnsealed ends a call whose arguments were not final, or whose seal is overruled. If its arguments were cut, it
-// adds a finding. The parameter found is the finding's diagnosis, why is the reason, and here is the hint.
+// endUnsealed ends a call whose arguments were not final, or whose seal is overruled. It adds a finding if the
+// arguments were cut. The parameter found is the finding's diagnosis, why is the reason, and here is the hint.
 func (c *Call) endUnsealed(p Phase, event int, found *Diagnosis, why Message, here string) {
 	c.phase = p
 	c.checkFinalArgs(event)

@@ -7,7 +7,7 @@
 //
 //   - record:  bytes as received, with a time
 //   - frame:   one SSE event, line, array element, message or body; frames tile the bytes
-//   - event:   one provider-neutral fact: its kind, its turn and slot, a text
+//   - event:   one provider-neutral fact: its kind, turn, slot and text
 //   - payload: the data of an event for which Event has no field; most types are in event.go
 //   - delta:   the bytes that one event adds to the arguments of a call or to the text of a turn
 //   - turn:    one model response
@@ -18,10 +18,9 @@
 //   - ref:     the name of a turn or call; keep it instead of a pointer
 //   - packed event: an event as it is stored, in 16 bytes; its text is stored in the fold
 //   - past:    a session as it was after some event: Timeline.At
-//   - evicted: a turn whose texts were freed and can be reloaded; dropped: a turn of which only a row is left
+//   - evicted: a turn whose texts were freed and can be reloaded; dropped: a turn that keeps only its row
 //
-// A Session is the fold of its events, and of nothing else. A protocol puts everything that it knows into
-// events.
+// A Session is the fold of its events, and of nothing else. A protocol puts all its facts into events.
 //
 // Two facts about a call are never mixed: its Phase, which is what the provider said, and its Syntax,
 // which is what the bytes say. Only the table in status.go combines them, into a Status.

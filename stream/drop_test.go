@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// turnsOf returns the events of n turns with two calls and a text each. Up to three turns are open at a time.
+// turnsOf returns the events of n turns, each with two calls and some text. Up to three turns are open at a time.
 // Some turns have a call that is sent back later.
 func turnsOf(rng *rand.Rand, n int32) (events []Event) {
 	lists := make([][]Event, n)
@@ -84,7 +84,7 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// TestWarmOther checks that Reload rejects a turn with other content.
+// TestWarmOther checks that Reload rejects a turn with different content.
 func TestWarmOther(t *testing.T) {
 	var tl Timeline
 	tl.Append(opened(0, "a", "f"), args(0, `{}`), closed(CloseEnd))

@@ -7,9 +7,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// Two questions are separate: which party ended a response, and what is missing from the response. A provider that
-// ends a response before its terminator is at fault. A client that disconnects, a lost connection and toolscope's own
-// stop are not the provider's fault, because the provider would have sent more.
+// Two questions are kept separate: which party ended a response, and what is missing from the response. A provider
+// that ends a response before its terminator is at fault. A client that disconnects, a lost connection and
+// toolscope's own stop are not the provider's fault, because the provider would have sent more.
 
 // These are the diagnoses of responses that a party other than the provider ended, or that never began.
 var (
@@ -269,7 +269,7 @@ func (c *Call) markUnseen(event int, bytes int64) {
 	c.reportOnce(RecordGap, event, "toolscope missed %s %s: the call may be incomplete", Own(unseenBytes(bytes)), Own(where))
 }
 
-// openUnseen makes a call that begins after a gap Unseen, because its apparent beginning may be its middle.
+// openUnseen makes a call that begins after a gap Unseen, because its first known bytes may be from its middle.
 func (c *Call) openUnseen(event int, bytes int64) {
 	c.phase, c.settled = PhaseUnseen, true
 	c.reportOnce(RecordGap, event, "toolscope missed %s before this call: the call may have begun in the gap", Own(unseenBytes(bytes)))

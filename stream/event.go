@@ -220,7 +220,7 @@ type Opening struct {
 	Request   *RequestInfo // nil changes nothing
 
 	FromHistory bool // the response is known only from a later request that sends it back
-	Shown       bool // the turn is an agent's report of its work: the responses of its model contain the same calls
+	Shown       bool // the turn is an agent's report of its own work: the responses of the agent's model contain the same calls
 }
 
 // CallInfo contains facts about a call when it begins, or new facts about it. An empty field changes
@@ -235,7 +235,7 @@ type CallInfo struct {
 	Item          string // id of the item that contains the call, if it differs from the call's id
 	Namespace     string // namespace of the tool, if the protocol keeps it apart from the name
 	Freeform      bool   // the arguments are not JSON by design
-	NullIsNone    bool   // null as the arguments means that there are no arguments
+	NullIsNone    bool   // null arguments mean that the call has no arguments
 	Discarded     bool   // the provider discarded the call, so the call isn't on the wire; Args are from the provider's report
 	Copies        int    // number of equal copies of the arguments that arrived, if there are several
 	Signature     string // opaque text that must be sent back with the call
@@ -261,9 +261,9 @@ type Signature struct{ Item string }
 // FinishMeaning is the meaning of the finish reason, if that is a number.
 type FinishMeaning struct{ Text string }
 
-// FailureInfo describes an error. By is 0 or Provider if the provider reports it: then Code is the error's code
-// or type. If By is another party, there is no response from a provider: then Code is the HTTP status that
-// toolscope answered with, or empty.
+// FailureInfo describes an error. If By is 0 or Provider, the provider reports the error, and Code is the error's
+// code or type. If By is another party, no provider responded, and Code is the HTTP status that toolscope answered
+// with, or empty.
 type FailureInfo struct {
 	Code    string
 	By      Party
@@ -278,11 +278,11 @@ type Refusal struct {
 	Type   string   // the error's code or type
 	Reason string   // what is wrong, in a few words; "" if only the error's message describes it
 	Said   string   // the place that the error names, in the error's own words; "" if it names none
-	Path   string   // that place in the request, as far as it was found
+	Path   string   // the path of that place in the request, as far as it was found
 	Found  string   // how Path was found: FoundAsSent, FoundJoined, FoundByID, or FoundNowhere
 	IDs    []string // ids of the request that the error names
 	Fits   string   // code of the finding about the request that the error confirms; "" if there is none
-	Via    []string // programs that passed the error on, from the outside in
+	Via    []string // programs that passed the error on, the outermost first
 	Place  Message  // describes the place in a sentence; "" if the place is unknown
 }
 
@@ -326,8 +326,8 @@ type MatchBasis uint8
 
 const (
 	ByID   MatchBasis = iota + 1 // the client sends the call's id
-	ByArgs                       // the tool's name and the arguments are equal
-	ByName                       // the tool's name is equal, and no other call is possible
+	ByArgs                       // the tool's name and the arguments match
+	ByName                       // the tool's name matches, and no other call is possible
 )
 
 func (j MatchBasis) String() string { return [...]string{"", "id", "args", "name"}[j] }

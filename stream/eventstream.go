@@ -12,7 +12,7 @@ import (
 // checksums. A frame's Event is the type of the event, exception or error. An exception or error is a Failed
 // frame. The Data of an error without a payload is its message as plain text. The zero value is ready.
 // If a message is invalid, for example because a checksum doesn't match, the start of the next message is
-// unknown. Then that message and all later bytes are residue.
+// unknown. The invalid message and all later bytes are then residue.
 //
 // Layout and limits: "Event stream encoding" in the Smithy and AWS SDK sources (botocore/eventstream.py).
 type EventStream struct {
@@ -28,8 +28,9 @@ const (
 	maxEventStreamMessage = 24<<20 + maxEventStreamHeaders + preludeLen + trailerLen
 )
 
-// IsEventStream checks whether head begins a message. The result is reports that it does, according to the checksum
-// of its first bytes. The result could is also true if head is too short to decide but may begin a message.
+// IsEventStream checks whether head begins a message. The result is reports that the first bytes of a message are
+// there and that their checksum is right. The result could is also true if head is too short to decide but may begin
+// a message.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxEventStreamMessage>>24, false

@@ -19,7 +19,7 @@ const (
 	Dropped            // only a row is left: the facts about the turn itself, and the counts of its calls
 )
 
-// Drop drops everything of a turn except its row.
+// Drop frees all of a turn except its row.
 func (t *Timeline) Drop(number int32) {
 	on := t.session.Turn(number)
 	if on == nil || on.Retention == Dropped {
@@ -70,7 +70,7 @@ func (t *Turn) Memory() int {
 	return n
 }
 
-const eventSize = 24 // bytes of an event, including its share of payloads
+const eventSize = 24 // approximate bytes of an event, including its share of the payloads
 
 func (s *eventText) memorySize() int { return cap(s.text.s) + 8*s.deltas.Len() }
 
@@ -199,9 +199,9 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 	return true
 }
 
-// eventsAs maps event numbers of other to event numbers of t, for the events that contain the turn's text. The turn
-// is called on in t, and again in other. The result same is false if the two turns have different numbers of these
-// events.
+// eventsAs maps event numbers of other to event numbers of t, for the events that contain the turn's text. The
+// parameter on is the turn in t, and again is the same turn in other. The result same is false if the two turns have
+// different numbers of these events.
 func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
 	ours, theirs := t.textEvents(on), other.textEvents(again)
 	if len(ours) != len(theirs) {
@@ -333,12 +333,12 @@ func (t *Turn) canRestorePayload(x *packedPayload, f *packedEvent) bool {
 	return false
 }
 
-// openingInfo returns the facts in the turn's row as a payload, which the turn's first event may have had.
+// openingInfo returns the facts in the turn's row as the payload that the turn's first event may have had.
 func (t *Turn) openingInfo() Opening {
 	return Opening{ID: t.ID, Model: t.Model, Parent: t.Parent, Protocol: t.Protocol, Exchange: t.Exchange, Request: t.Request}
 }
 
-// openingInfo returns the facts in the call's row as a payload, which the call's first event may have had.
+// openingInfo returns the facts in the call's row as the payload that the call's first event may have had.
 func (c *Call) openingInfo() CallInfo {
 	return CallInfo{
 		ID: c.ID, Name: c.Name, Kind: c.Kind, RunByProvider: c.RunByProvider, Choice: c.Choice, Parent: c.Parent, MCPServer: c.MCPServer, Item: c.Item,
@@ -346,7 +346,7 @@ func (c *Call) openingInfo() CallInfo {
 	}
 }
 
-// payloadFromRow restores the payload of an event of an evicted turn from its rows, or returns nil.
+// payloadFromRow restores the payload of an event from the row of its evicted turn or call, or returns nil.
 func (t *Turn) payloadFromRow(kind EventKind, c *Call) Payload {
 	switch {
 	case kind == TurnOpen || kind == TurnMeta:

@@ -124,8 +124,8 @@ func TestExecutors(t *testing.T) {
 	}
 }
 
-// TestSafeIsComplete checks any events in any order. Only a call that is complete, or has no arguments, may ever be
-// run safely.
+// TestSafeIsComplete checks that a run is safe only if the call is complete or has no arguments, for any events in
+// any order.
 func TestSafeIsComplete(t *testing.T) {
 	for _, c := range statusCases {
 		for _, end := range endings {

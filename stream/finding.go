@@ -109,7 +109,7 @@ type Finding struct {
 	Hint       string // what is wrong at this place, in a few words; "" if the Diagnosis' Short is enough
 	Event      int    // number of the event that showed it
 	Replaces   bool   // in an event: it replaces the turn's finding with the same diagnosis and Event
-	Offset     int    // offset of the byte of the call's arguments that it points at, or NoOffset
+	Offset     int    // offset of the argument byte that it points at, or NoOffset
 	InText     *InText
 	Detail     *Detail
 }
@@ -120,7 +120,7 @@ type Detail struct {
 	Fields []DetailField
 }
 
-// A DetailField is a fact of a finding: a text, a number or a truth value.
+// A DetailField is a fact of a finding: a string, a number or a Boolean.
 type DetailField struct {
 	Key   string
 	Value any // a string, an int, a float64 or a bool
@@ -163,7 +163,7 @@ func (f *Finding) Brief() string {
 	return f.Diagnosis.Brief()
 }
 
-// CausedBy names the party at fault. For EARLY_WRONG it names clients that run early, because no client
+// CausedBy names the party at fault. For EARLY_WRONG, that is clients that run early, because no particular client
 // was seen to do so.
 func (f *Finding) CausedBy() string {
 	if f.Base() == EarlyWrong {
@@ -183,7 +183,7 @@ func (d *Diagnosis) Brief() string {
 // SetMessage replaces the message, its quoted ranges and its facts.
 func (f *Finding) SetMessage(m Message) { f.Message, f.Quoted, f.Facts = m.Text, m.Quoted, m.Facts }
 
-// AppendMessage appends to the message, formatted as Messagef does.
+// AppendMessage appends text to the message. It formats the text as Messagef does.
 func (f *Finding) AppendMessage(format string, args ...any) {
 	f.SetMessage(Messagef("%s%s", Message{f.Message, f.Quoted, f.Facts}, Messagef(format, args...)))
 }
@@ -209,7 +209,7 @@ func (f Finding) withEvidence(event, offset int) Finding {
 	return f
 }
 
-// A Span is a range of bytes of a text: From is its first byte, To the byte after its last.
+// A Span is a range of bytes in some text: From is its first byte, To the byte after its last.
 type Span struct{ From, To int }
 
 // Spans is a list of ranges in a comparable form: two uvarints for each range.

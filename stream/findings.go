@@ -242,7 +242,7 @@ var (
 	}
 	IDDupAcrossTurns = &Diagnosis{
 		Code: "ID_DUP_ACROSS_TURNS", Severity: Info, By: Gateway,
-		Meaning: "An earlier response used the same id, because the provider uses the same ids again in each response.",
+		Meaning: "An earlier response used the same id, because the provider reuses its ids in each response.",
 		Advice:  "Make your client look up calls by response and id. Make the ids unique before you send the history to Anthropic, which refuses duplicates.",
 	}
 )
@@ -415,8 +415,8 @@ var (
 	markupEnds   = []string{"</", "<|", "<｜", "[/", "<end", "<tool_call", "<arg_", "<eos"}
 )
 
-// checkMarkup replaces the finding about wrong JSON if model markup precedes or follows the arguments. Then the
-// server's parser is at fault, not the model.
+// checkMarkup replaces the finding about wrong JSON if model markup precedes or follows the arguments. In that case,
+// the server's parser is at fault, not the model.
 func (c *Call) checkMarkup(event int) {
 	err := c.lex.Err()
 	if err == nil || c.hasFinding(ArgsMarkup) {

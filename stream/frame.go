@@ -26,7 +26,7 @@ type Frame struct {
 	Data      []byte // payload without framing
 	End       int64  // stream offset just past the frame
 	Truncated bool   // the stream ended inside the frame
-	Named     bool   // the framing has names for events; if Event is empty, the sender left it out
+	Named     bool   // the framing has event names: if Event is empty, the sender left the name out
 	Lines     bool   // Data is several lines of the framing, joined
 	Stray     []byte // lines of HTML between the lines of the framing; not borrowed
 
@@ -34,8 +34,8 @@ type Frame struct {
 	Why    string // for residue: the reason why the bytes belong to no frame
 }
 
-// resetBuffer returns an empty buffer for reuse. It drops a buffer that is larger than 1 MiB, because no other
-// frame may need that much.
+// resetBuffer returns an empty buffer for reuse. It drops a buffer that is larger than 1 MiB, because later frames
+// are probably smaller.
 func resetBuffer(p []byte) []byte {
 	if cap(p) > 1<<20 {
 		return nil

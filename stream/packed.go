@@ -132,7 +132,7 @@ func (t *Timeline) storeEvent(e *Event) {
 	}
 }
 
-// keepsText reports whether the call or turn of the last applied event keeps the event's text. It doesn't count
+// keepsText reports whether the call or turn of the last applied event keeps the event's text. It returns false for
 // text that ends in half a character, because that half may move to the next delta.
 func (s *Session) keepsText(e *Event, c *Call) bool {
 	n := int32(s.events - 1)
@@ -143,7 +143,7 @@ func (s *Session) keepsText(e *Event, c *Call) bool {
 	return stands && string(text) == e.Text && (c == nil || c.half == "")
 }
 
-// packedPayloadOf returns the packed payload of event n. It returns nil if the event has none, or if it was
+// packedPayloadOf returns the packed payload of event n. It returns nil if the event has none, or if the payload was
 // evicted.
 func (b *eventBlock) packedPayloadOf(n int) *packedPayload {
 	i := sort.Search(len(b.payloads), func(i int) bool { return int(b.payloads[i].event) >= n })
@@ -179,7 +179,8 @@ func (b *eventBlock) evictIfUnused() {
 }
 
 // textOf returns the text of event n, if its call or turn keeps the text. The parameter again is a session that is
-// being folded again, or nil. Its copy of the call usually has the text as its next delta.
+// being folded again, or nil. The next delta of the call in that session is usually the one with the text, so it is
+// tried first.
 func textOf(kind EventKind, on *Turn, c *Call, n int32, again *Session) (text []byte, found bool) {
 	switch {
 	case on == nil:
@@ -360,7 +361,7 @@ func withRoomFor[T any](s []T, n int) []T {
 	return s
 }
 
-// appendText is a text that only grows. Bytes in it never change: see list.List. The zero value is ready.
+// appendText is text that only grows. Bytes in it never change: see list.List. The zero value is ready.
 type appendText struct {
 	s    []byte
 	past bool // the next bytes are already in s, up to its capacity
@@ -390,7 +391,7 @@ func (t *appendText) freeSpare() {
 	}
 }
 
-// eventText is a text that grows, with the range of bytes from each event.
+// eventText is text that only grows, with the range of bytes that each event added.
 type eventText struct {
 	text   appendText
 	deltas list.List[Delta]

@@ -10,7 +10,7 @@ import (
 func text(s string) Event    { return Event{Kind: TextDelta, Text: s} }
 func thought(s string) Event { return Event{Kind: ThinkDelta, Text: s} }
 
-// TestParts checks that runs of one kind are one part, until another kind, a call or a signature ends the part.
+// TestParts checks that deltas of one kind form one part, until another kind, a call or a signature ends the part.
 func TestParts(t *testing.T) {
 	signed := Event{Kind: Signed, Text: "sig", What: &Signature{Item: "rs_1"}}
 	hidden := Event{Kind: Signed, Text: "enc", Code: SignedHidden}

@@ -59,7 +59,7 @@ func (s *Session) editTurn(t *Turn) *Turn {
 	return t
 }
 
-// ownTurn returns the turn, or a copy that replaces it if a past session may share it.
+// ownTurn returns the turn or, if a past session may share the turn, a copy that replaces it.
 func (s *Session) ownTurn(t *Turn) *Turn {
 	if t.changed <= s.lent && s.lent > 0 {
 		t = t.copy()
@@ -179,7 +179,7 @@ func (t *Turn) takeSnapshot(at int32) *turnSnapshot {
 	return p
 }
 
-// keepBase keeps a copy of the turn before a field changes that is not in its snapshots.
+// keepBase keeps a copy of the turn. It is called before a change to a field that is not in the turn's snapshots.
 func (t *Turn) keepBase() {
 	if p := t.before; p != nil && p.base == nil {
 		base := *t
@@ -202,8 +202,8 @@ var (
 
 func sizeOf[T any]() int { return int(reflect.TypeFor[T]().Size()) }
 
-// storedSize returns the size of the snapshot in bytes. This includes the base of the previous snapshot:
-// keepBase adds it later.
+// storedSize returns the size of the snapshot in bytes. This includes the base of the previous snapshot, which
+// keepBase added after that snapshot was measured.
 func (p *turnSnapshot) storedSize() int {
 	n := turnSnapshotSize + choiceCallsSize*len(p.choices)
 	if p.before != nil && p.before.base != nil {
@@ -313,7 +313,7 @@ func (c *Call) freeSpare() {
 type argsState struct {
 	args   appendText
 	deltas list.List[Delta]
-	toks   list.List[json.Token] // all except the last
+	toks   list.List[json.Token] // all tokens except the last
 	from   int
 }
 
@@ -353,7 +353,7 @@ func (p *callSnapshot) storedSize() int {
 	return callSnapshotSize
 }
 
-// keepBase keeps a copy of the call before a field changes that is not in its snapshots.
+// keepBase keeps a copy of the call. It is called before a change to a field that is not in the call's snapshots.
 func (c *Call) keepBase() {
 	if p := c.before; p != nil && p.base == nil {
 		base := *c

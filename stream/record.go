@@ -12,7 +12,7 @@ type Record struct {
 	Exchange int           // number of the exchange (a request and its response) that the bytes belong to
 	Request  bool          // sent by the client; otherwise received from the provider
 	At       time.Duration // when the bytes arrived, as the time since the source began, in whole microseconds; NoTime if unknown
-	Data     []byte        // never changes from now on
+	Data     []byte        // never changes once the record is made
 	Head     *Head         // facts from outside the bytes; in the first record of each side of an exchange
 	End      bool          // no more bytes of this exchange follow
 	Why      string        // with End: the reason as text, if the exchange did not end normally
@@ -24,10 +24,10 @@ type Record struct {
 	Location Location      // place where the record can be read again
 	Open     bool          // the source ends here, but a program still records this exchange to it
 
-	Others     int64    // number of the source's lines that belong to no exchange, since the last report of them
+	Others     int64    // number of the source's lines since the last report that belong to no exchange
 	OtherLines [][]byte // the last of these lines
 
-	Chunks []DataChunk // the chunks of Data, if it did not arrive at once
+	Chunks []DataChunk // the chunks of Data, if it arrived in several
 }
 
 // A DataChunk is a part of a record's bytes that arrived at its own time. The first chunk begins at the start
@@ -74,14 +74,14 @@ type Head struct {
 	Header              map[string][]string // canonical names
 	Start               time.Time           // when this side began, by the wall clock; zero if unknown
 	CutLines            bool                // some of its lines are cut off, and the party that cut them is unknown
-	Wrappers            string              // the wrappers that were removed around the bytes, the outermost first
+	Wrappers            string              // the wrappers that were removed from around the bytes, the outermost first
 	Lacks               []string            // names of facts that the source doesn't contain
 	ResponseFromHistory bool                // the response was not captured: it is taken from a later request that sends it back
 	EndUnknown          bool                // the source doesn't contain the end of the response: a missing end is not a fault
 	NoDeltas            bool                // the source contains only complete calls, without their deltas
 	UsageBefore         bool                // an earlier exchange has the usage of the response
 	EventNamesUnknown   bool                // the source doesn't contain event names: a missing name is not a fault
-	Reconstructed       bool                // requests are reconstructed from files of a client; the requests that it sent are unknown
+	Reconstructed       bool                // the requests are reconstructed from a client's files: what was sent is unknown
 	Incremental         bool                // the request contains only messages that are new since the previous request
 	Rewound             bool                // the request continues from a message before the latest one
 }
@@ -94,8 +94,8 @@ type RequestInfo struct {
 	GeneratedSession bool          // the client names no session: toolscope made up Session
 	Agent            string        // the agent that sent the request: "main", or the client's id or name of a sub-agent
 	Parent           string        // the agent that started Agent
-	Title            string        // the agent's name for people; "" if it is the same as Agent
-	StartedBy        Ref           // the call that started the agent; its Call is 0 if none is known
+	Title            string        // the agent's display name; "" if it is the same as Agent
+	StartedBy        Ref           // the call that started the agent; its field Call is 0 if no such call is known
 	Conversation     int32         // number of the conversation of this agent in this session, 0 if it belongs to none
 	Purpose          string        // "turn", "title", "count" …
 	Background       bool          // the request is not part of the agent's task
@@ -109,7 +109,7 @@ type RequestInfo struct {
 // RequestChange is that of a first request.
 type RequestChange struct {
 	PreviousExchange        int  // the exchange of the previous request
-	Comparable              bool // there is a previous request, and both were read
+	Comparable              bool // there is a previous request, and both requests were read
 	Same                    int  // number of unchanged messages at the beginning
 	Added, Altered, Removed int  // numbers of messages after the unchanged ones
 	System, Tools, Model    bool // whether each of these has changed
@@ -143,9 +143,9 @@ type Count struct {
 // Tokens returns n as a reported count.
 func Tokens(n int64) Count { return Count{n, true} }
 
-// Usage contains the token counts of a turn, in one form for all protocols. Input is every input token billed,
-// including cached ones. Output is every output token billed, including reasoning. The other token counts are parts
-// of Input and Output, except SeenInput and SeenOutput.
+// Usage contains the token counts of a turn, in one form for all protocols. Input counts all billed input tokens,
+// including cached ones. Output counts all billed output tokens, including reasoning. The other token counts are
+// parts of Input and Output, except SeenInput and SeenOutput.
 type Usage struct {
 	Input, CacheRead, CacheWrite Count
 	CacheWriteHour               Count // the part of CacheWrite that is kept for an hour, at a different price
@@ -176,7 +176,7 @@ func (u Usage) String() string {
 		}
 	}
 	if u.Tier != "" {
-		quoted := strconv.Quote(u.Tier) // the wire's own word
+		quoted := strconv.Quote(u.Tier) // the provider's own word
 		parts = append(parts, "tier="+quoted[1:len(quoted)-1])
 	}
 	if u.CostReported {

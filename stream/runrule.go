@@ -14,7 +14,7 @@ import (
 type RunRule uint8
 
 const (
-	AnyArgs        RunRule = iota // the call has a name and a byte of arguments
+	AnyArgs        RunRule = iota // the call has a name and at least one byte of arguments
 	Parsable                      // the arguments parse as JSON
 	ParsableObject                // the arguments parse as an object
 	Repaired                      // a parser that repairs finds a value for every key
@@ -186,8 +186,8 @@ func (c *Call) checkEarly(event int) {
 		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), Own(count.WasWere(len(c.args.s)-r.Bytes, "byte")))
 }
 
-// repairedRun returns the run of a parser that repairs. It runs the call at the delta that contains the start
-// of the last key's value. The required keys of the schema are unknown here, so the keys that arrived are used
+// repairedRun returns the run of a parser that repairs. Such a parser runs the call at the delta that contains the
+// start of the last key's value. The required keys of the schema are unknown here, so the keys that arrived are used
 // instead. If a Rewrite replaced the arguments, the fold recorded the run earlier.
 func (c *Call) repairedRun() (r ruleRunState) {
 	if c.lex.First() != json.ObjectOpen || c.freeform {

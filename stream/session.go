@@ -177,8 +177,9 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	}
 }
 
-// isOtherLeg reports whether a call with the same id is the same call on the other side of a gateway: it
-// calls the same tool, but in another protocol. An agent that shows its calls may also repeat its own ids.
+// isOtherLeg reports whether the call other, which has the id of c, is c on the other side of a gateway: it calls the
+// same tool in another protocol. It also returns true if one of their turns is an agent's report, because such a
+// report may repeat ids.
 func (s *Session) isOtherLeg(other Ref, c *Call) bool {
 	own := s.Turn(c.Turn)
 	t, twin := s.Find(other)
@@ -314,7 +315,7 @@ type turnIndex struct {
 	all int
 }
 
-// add adds the turn at position i. If a past session adds a turn, the index has it already.
+// add adds the turn at position i. When a past session adds a turn, the index has it already.
 func (x *turnIndex) add(number int32, i int) {
 	if i < x.all {
 		return

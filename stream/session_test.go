@@ -75,7 +75,8 @@ var callCases = []struct {
 	{"finish of another choice", []Event{inChoice(0, opened(0, "1", "f")), inChoice(1, opened(1, "2", "g")), args(0, `{"a`), args(1, `{"b`), {Kind: Finish, Slot: 1, Code: FinishCut, Text: "length"}},
 		"f open prefix: streaming {\"a\ng truncated prefix: cut short {\"b"},
 
-	// A limit: a seal is evidence only if it is not the finish itself.
+	// A limit cuts the response. A seal counts only for complete arguments and, in the frame of the finish, only for
+	// an object.
 	{"cut, never sealed", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length")},
 		`f truncated prefix: cut short {"a`},
 	{"cut, sealed before", []Event{opened(0, "id", "f"), args(0, `{"a`), sealed(0), finish(FinishCut, "max_tokens")},

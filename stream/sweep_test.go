@@ -79,8 +79,8 @@ func TestSweeps(t *testing.T) {
 	}
 }
 
-// TestManyCalls checks that the cost of an event doesn't depend on the number of earlier calls. An event doesn't read
-// calls that it doesn't change.
+// TestManyCalls checks that the cost of an event doesn't depend on the number of earlier calls, because an event
+// doesn't read calls that it doesn't change.
 func TestManyCalls(t *testing.T) {
 	var s Session
 	n := int32(0)
@@ -150,8 +150,8 @@ func TestManyAnswers(t *testing.T) {
 	}
 }
 
-// TestToldOnce checks that a finding that is made once for each call is not repeated, however many other findings the
-// call has.
+// TestToldOnce checks that a finding that is reported once for each call is not repeated, however many other findings
+// the call has.
 func TestToldOnce(t *testing.T) {
 	odd := &Diagnosis{Code: "ODD", By: Gateway}
 	var s Session

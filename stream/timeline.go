@@ -9,7 +9,7 @@ import (
 // A Timeline is the list of events and its fold, now and after each event. The list doesn't store data that the
 // fold stores.
 type Timeline struct {
-	Every int // events between checkpoints; 0 chooses it from the costs
+	Every int // number of events between checkpoints; if 0, the costs decide
 
 	blocks           []eventBlock
 	checkpoints      []checkpoint

@@ -112,7 +112,7 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 		}
 	}
 	var past []*Session
-	behind := tl.At(0) // a past session that moves half as fast
+	behind := tl.At(0) // a past session that moves at half the speed
 	for i, e := range events {
 		if always {
 			past = append(past, tl.At(i))

@@ -26,7 +26,7 @@ type Turn struct {
 	Refusal  *Refusal // set if the provider refused the request
 
 	FromHistory bool // the response is known only from a later request that sends it back
-	Shown       bool // the turn is an agent's report of its work: the responses of its model contain the same calls
+	Shown       bool // the turn is an agent's report of its own work: the responses of the agent's model contain the same calls
 	Findings    []Finding
 	Missed      int64 // number of its bytes that were missed: toolscope's own gap
 
@@ -149,8 +149,8 @@ func (t *Turn) inSlot(key int32) *Call {
 // MaxCalls is the maximum number of calls of a turn that a session keeps. A packed event can't name more.
 const MaxCalls = 1<<16 - 1
 
-// reportUnopened reports an event of a call that was never opened. All such events of a turn cause one finding and no
-// call. At the end of the turn, their number is added to the finding.
+// reportUnopened reports an event for a call that was never opened. All such events of a turn cause a single finding,
+// and create no call. At the end of the turn, their number is added to the finding.
 func (t *Turn) reportUnopened(e *Event, n int) {
 	t.keepBase()
 	if t.unopened++; t.unopened == 1 {
@@ -198,8 +198,8 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall records that the rule NextSlot runs the latest call, because the stream continues with the call to,
-// or with text if to is nil.
+// leaveLatestCall records that the rule NextSlot runs the latest call, because the stream continues with another
+// call, to. If to is nil, the stream continues with text.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
@@ -285,7 +285,7 @@ func (t *Turn) checkRepeated(c *Call, n int) {
 	for i := c.Number - 1; i >= max(1, c.Number-maxRepeatDistance); i-- {
 		first := t.Calls[i-1]
 		if first.ID == c.ID && first.Name == c.Name && first.phase == PhaseSealed && bytes.Equal(first.Args(), c.Args()) {
-			c.reportOnce(CallRepeated, n, "the call repeats call number %d, with the same id, name and argument bytes; clients run the call again", first.Number)
+			c.reportOnce(CallRepeated, n, "the call repeats call number %d, with the same id, name and argument bytes: a client that runs each call runs the tool again", first.Number)
 			return
 		}
 	}
@@ -460,7 +460,7 @@ type Part struct {
 	End           int    // offset in Text or Thinking; for a call, its Number
 	ID            string // id of its item, "" if it has none
 	Signature     string // must be sent back with it unchanged
-	SignatureOnly bool   // reasoning of which only the signature is known
+	SignatureOnly bool   // reasoning that is known only by its signature
 }
 
 // extendPart extends the latest part to the offset end if it has that kind and no signature. Otherwise it

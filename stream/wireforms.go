@@ -17,7 +17,7 @@ type wireForms struct {
 	head, tail []byte                        // the bytes before and after the text in its last form
 }
 
-// formRun is the number of events in a run. A form is read from the beginning of its run.
+// formRun is the number of events in a run. To read a form, decoding starts at the beginning of its run.
 const formRun = 16
 
 // Flags of a form. The parts that differ from the previous form follow them.
@@ -68,8 +68,8 @@ func (o *wireForms) appendPart(s string) {
 	o.packed = append(binary.AppendUvarint(o.packed, uint64(len(s))), s...)
 }
 
-// locateText finds n bytes of the text in a form. It returns their offset in the form (at) and in the text
-// (from). They are all of the text, or its end or beginning if that is long enough.
+// locateText finds n bytes of the text in a form. It returns their offset in the form (at) and in the text (from).
+// These bytes are the whole text, or its end or beginning if that is long enough.
 func locateText(wire, text string) (at, from, n int) {
 	const least = 4
 	if at = strings.LastIndex(wire, text); at >= 0 {

@@ -1,4 +1,4 @@
-// Package count counts things, and formats their number for messages: "1 byte", "2 bytes".
+// Package count counts things and formats the counts for messages: "1 byte", "2 bytes".
 package count
 
 import (
@@ -19,7 +19,7 @@ func Of[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string 
 	return fmt.Sprintf("%d %s", n, Noun(n, thing))
 }
 
-// Noun returns the noun for n things, without the number. The singular is thing.
+// Noun returns the noun for n things, without the number. The parameter thing is the singular.
 func Noun[N ~int | ~int32 | ~int64 | ~uint32 | ~uint64](n N, thing string) string {
 	if n == 1 {
 		return thing

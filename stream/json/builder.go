@@ -22,7 +22,7 @@ type Builder struct {
 	steps []step
 	buf   []byte
 
-	rewritten int  // bytes of rebuilt text; Flush resets it
+	rewritten int  // number of bytes rebuilt so far; Flush resets it
 	stale     bool // the tree has changed, but text has not
 }
 
@@ -35,10 +35,10 @@ type PatchResult struct {
 
 // node is one value of the tree.
 type node struct {
-	kind  byte    // { [ " or v for a number or word; 0 if not set yet, which is null
+	kind  byte    // { [ " or v for a number or word; 0 if not set yet, which counts as null
 	text  []byte  // content of a string, escaped; a complete number or word
-	more  bool    // more deltas of the string are to follow
-	kids  []*node // nil for an element that is not set yet, which is null
+	more  bool    // more deltas of the string are expected
+	kids  []*node // nil for an element that is not set yet, which counts as null
 	names []string
 	index map[string]int // index of names, if the object has many
 }
@@ -66,7 +66,7 @@ const (
 // Text returns the text so far. It lacks the latest patches if it needs a Flush.
 func (b *Builder) Text() []byte { return b.text }
 
-// AwaitsString reports whether more deltas of the last string are to follow.
+// AwaitsString reports whether more deltas of the last string are expected.
 func (b *Builder) AwaitsString() bool {
 	n := &b.root
 	for kid := n; kid != nil; kid = kid.lastElement() {
@@ -186,8 +186,8 @@ func (b *Builder) addValue(n *node, depth int, value Value, more bool) PatchResu
 	return PatchResult{Added: b.text[from:]}
 }
 
-// openElement writes the text before a new element of n, which s names. The parameter before is the number of
-// elements that n already had.
+// openElement writes the text that precedes a new element of n. The step s names the element. The parameter before is
+// the number of elements that n already had.
 func (b *Builder) openElement(n *node, before int, s step) {
 	if before == 0 {
 		b.text = append(b.text, n.kind)

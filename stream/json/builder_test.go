@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// patchOf is one patch as the tests write it: its path, its value, and an … if more of the string follows.
+// patchOf is one patch as the tests write it: its path, its value, and … if more of the string follows.
 type patchOf struct {
 	path, value string
 	more        bool

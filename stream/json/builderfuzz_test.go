@@ -92,7 +92,7 @@ func FuzzBuilder(f *testing.F) {
 			}
 			p := patchOf{written(r, path), string(lit), more}
 			whole = append(whole, p)
-			if text, ok := value.(string); ok { // the same string in deltas, of which the last is empty
+			if text, ok := value.(string); ok { // the same string in deltas, the last of which is empty
 				for _, c := range text {
 					one, _ := json.Marshal(string(c))
 					cut = append(cut, patchOf{written(r, path), string(one), true})

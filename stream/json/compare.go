@@ -11,7 +11,7 @@ import (
 
 // Same reports whether two JSON texts have the same value. White space, the order of fields, and the spelling of
 // strings and numbers don't count. Numbers are compared exactly. Every field counts, even if its name is repeated. A
-// text that isn't JSON is the same only as a text with equal bytes.
+// text that isn't JSON is the same only as a text with identical bytes.
 func Same(a, b []byte) bool { return SameIn(Exact, a, b) }
 
 // SameIn reports whether two JSON texts have the same value for a reader with this mode.
@@ -33,7 +33,7 @@ const (
 	// Parsed reads values as most JSON libraries do, e.g. Python's. Numbers that are not integers become
 	// doubles. If several fields have one name, the last counts.
 	Parsed
-	// AsDouble reads values as JavaScript does. In addition to Parsed, every number becomes a double. A number
+	// AsDouble reads values as JavaScript does. It works like Parsed, but every number becomes a double. A number
 	// that is too large becomes null, and invalid Unicode becomes U+FFFD.
 	AsDouble
 )

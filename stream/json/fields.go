@@ -151,8 +151,8 @@ func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	return r.At
 }
 
-// Find returns the value at the path of keys, or nil if there is none. If keys are duplicate, the first one
-// counts, even if the text is cut off after it.
+// Find returns the value at the path of keys, or nil if there is none. If a key is repeated, the first one counts,
+// even if the text is cut off after it.
 func Find(object []byte, keys ...string) []byte {
 	for _, key := range keys {
 		r, found := ReadFields(object), []byte(nil)
@@ -180,8 +180,8 @@ func FirstElement(array []byte) []byte {
 	return nil
 }
 
-// Pick returns the values of the fields that keys name. The value is nil for a field that is missing or null.
-// If keys are duplicate, the first one with a value counts.
+// Pick returns the values of the fields that keys name. The value is nil for a field that is missing or null. If a
+// key is repeated, the first one with a value counts.
 func Pick(object []byte, keys ...string) [][]byte {
 	found, left := make([][]byte, len(keys)), len(keys)
 	for r := ReadFields(object); left > 0 && r.Next(); {

@@ -105,7 +105,7 @@ func (l *Lexer) First() TokenKind { return l.first }
 // Last returns the kind of the last token.
 func (l *Lexer) Last() TokenKind { return l.last }
 
-// Docs returns the number of complete texts. More than one means that several objects are in a row.
+// Docs returns the number of complete texts. More than one means several objects in a row.
 func (l *Lexer) Docs() int { return l.docs }
 
 // Err returns the error at which the text stopped being JSON, or nil.
@@ -502,8 +502,8 @@ func (x *LexerState) Lexer(ended list.List[Token], err *SyntaxError, size int) L
 	return l
 }
 
-// Clone returns a copy of the lexer, which shares its tokens. Both lexers may be written to, but only with the
-// same bytes.
+// Clone returns a copy of the lexer that shares its tokens. Both lexers may be written to, but only with the same
+// bytes.
 func (l *Lexer) Clone() Lexer {
 	c := *l
 	c.object = slices.Clone(l.object)

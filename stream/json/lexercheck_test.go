@@ -151,8 +151,8 @@ func jsonOffset(text []byte) int {
 	return int(syntax.Offset) - 1
 }
 
-// classicJSON is false under GOEXPERIMENT=jsonv2. That version counts from the start of a wrong escape instead
-// of pointing at the wrong byte.
+// classicJSON is false under GOEXPERIMENT=jsonv2. In that mode, encoding/json reports the start of a wrong escape
+// instead of the wrong byte.
 var classicJSON = jsonOffset(nil) == 0
 
 // tokensIn returns a copy of a lexer's tokens.

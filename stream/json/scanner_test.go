@@ -99,8 +99,8 @@ func TestScannerErrors(t *testing.T) {
 	}
 }
 
-// TestScannerWrongType checks that a value of another type than requested reads as empty, and that the
-// remaining text is read as usual.
+// TestScannerWrongType checks that a value of the wrong type reads as empty, and that the remaining text is read as
+// usual.
 func TestScannerWrongType(t *testing.T) {
 	s := Scan([]byte(`{"object":[1,2],"array":{"a":1},"after":3}`))
 	var after Value
@@ -152,7 +152,8 @@ func TestNumberLen(t *testing.T) {
 	}
 }
 
-// TestNumberLenAgrees compares numberLen with encoding/json for every text of up to six of the characters in numbers.
+// TestNumberLenAgrees compares numberLen with encoding/json for every text of up to six characters that can occur in
+// numbers.
 func TestNumberLenAgrees(t *testing.T) {
 	const alphabet = "01-+.e"
 	var try func(text []byte)

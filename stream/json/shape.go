@@ -11,8 +11,8 @@ import "errors"
 //		Each("choices", &ev.choices, (*choice).fields))
 //
 // Read sets the variables of the fields that are present and makes all others nil. It checks all other fields
-// against RFC 8259 and skips them. A value of the wrong type reads as a value without fields. If keys are
-// duplicate, the last one counts. The values share memory with the data that was read.
+// against RFC 8259 and skips them. A value of the wrong type reads as a value without fields. If a key is
+// repeated, the last one counts. The values share memory with the data that was read.
 type Shape struct {
 	object *object
 	known  templateCache
@@ -29,7 +29,7 @@ type Binding struct {
 	value *Value
 	in    *object
 	list  elementList
-	other bool // matches all fields without a Field; value gets the name of the first
+	other bool // matches all fields without a Binding of their own; value gets the name of the first
 }
 
 // Field returns a field. Its value is stored in to, whatever its type.
@@ -48,7 +48,7 @@ func (f Binding) Or(names ...string) Binding {
 	return f
 }
 
-// Into returns the same field. It also stores the field's complete value in to.
+// Into returns the same field, which then also stores its complete value in to.
 func (f Binding) Into(to *Value) Binding {
 	f.value = to
 	return f
@@ -257,7 +257,7 @@ func (l boundList[T]) read(s *Scanner) {
 	s.trace.addList(&l.n, &l.given)
 }
 
-// readLater makes At read the elements from the next element of s on.
+// readLater leaves the remaining elements of s for At to read.
 func (l boundList[T]) readLater(s Scanner) {
 	if l.late == nil {
 		element := new(T)

@@ -58,9 +58,9 @@ func decodeUnicode(p []byte) (c rune, n int) {
 }
 
 // NextChar returns the first character of the content of a literal, and its length there. If more is true, the
-// literal may continue: then the length is 0 if later bytes decide which character it is. The length is also 0 if
-// there is no character. Half a surrogate pair is a character. A byte that is not UTF-8 is utf8.RuneError, of length
-// 1.
+// literal may continue: the length is then 0 if later bytes decide which character it is. The length is also 0 if
+// there is no character. Half a surrogate pair counts as a character. A byte that is not UTF-8 is returned as
+// utf8.RuneError, with length 1.
 func NextChar(lit []byte, more bool) (c rune, n int) {
 	switch {
 	case len(lit) == 0 || lit[0] != '\\' && more && !utf8.FullRune(lit):

@@ -26,7 +26,7 @@ func TestNextChar(t *testing.T) {
 	}
 }
 
-// TestContent checks that the quotes of literals are removed, also from literals that are cut off.
+// TestContent checks that the quotes of literals are removed, even from literals that are cut off.
 func TestContent(t *testing.T) {
 	for literal, want := range map[string]string{
 		``: ` false`, `"`: ` false`, `""`: ` true`, `"a`: `a false`, `"a\"`: `a\" false`, `"a\\"`: `a\\ true`, `"a\u00`: `a false`, `"a\`: `a false`,
@@ -39,7 +39,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestQuoted checks that AppendUnquoted reads quoted texts back, including half a surrogate pair.
+// TestQuoted checks that AppendUnquoted reverses AppendQuoted, even for half a surrogate pair.
 func TestQuoted(t *testing.T) {
 	for text, want := range map[string]string{
 		"": `""`, "a\"b\\\n\t\r\b\f\x01": `"a\"b\\\n\t\r\b\f\u0001"`, "한국": `"한국"`, "x\xed\xa0\xbdy한": `"x\ud83dy한"`, "\xff": "\"\xff\"",

@@ -29,7 +29,7 @@ const (
 	maxHoles    = 128
 	maxLiterals = 4 << 10
 	maxMisses   = 8  // number of consecutive misses that are traced
-	missesAfter = 64 // after these, one miss in this many is traced
+	missesAfter = 64 // after that, one miss in this many is traced
 )
 
 // frameValues contains the bound variables that one frame set: values, and the counts and flags of lists.
@@ -205,7 +205,7 @@ type frameTemplate struct {
 	places  []place        // places of the values
 	literal []byte         // all literals, one after the other
 	holes   []templateSlot // holes between the literals
-	ends    []int          // ends of the holes in the current frame, after a 0
+	ends    []int          // 0, then the ends of the holes in the current frame
 	spare   []int
 
 	head  []byte // common beginning of the latest frames, up to a hole

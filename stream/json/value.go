@@ -147,7 +147,7 @@ func (r Value) Float() (float64, bool) {
 	return f, err == nil
 }
 
-// Get returns the value of the field name, or nil if there is none. If keys are duplicate, the last one counts.
+// Get returns the value of the field name, or nil if there is none. If a key is repeated, the last one counts.
 func (r Value) Get(name string) (value Value) {
 	if r == nil {
 		return nil

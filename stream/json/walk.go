@@ -194,7 +194,7 @@ func (w *Walk) emitValue(last []byte, cut bool, give func(FoundValue)) {
 	give(f)
 }
 
-// readBetween reads between values, and returns the number of bytes read.
+// readBetween reads the text between values, and returns the number of bytes read.
 func (w *Walk) readBetween(p []byte) int {
 	var top *openContainer
 	if len(w.levels) > 0 {

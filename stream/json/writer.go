@@ -93,7 +93,7 @@ type Member struct {
 }
 
 // UpdatedMember returns a field for ReplaceMembers, which applies it to the object before. A field with a nil value
-// is omitted, unless it is empty in before (null, "" or []). Then it stays.
+// is omitted, unless the object has it with an empty value (null, "" or []). In that case, the field stays.
 func UpdatedMember(before Value, name string, value []byte) Member {
 	was := before.Get(name)
 	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {

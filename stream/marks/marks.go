@@ -1,6 +1,6 @@
 // Package marks describes wire protocols as data. It is for code that recognises or changes payloads without
-// decoding them: the readers of logs, and the injector of faults. Each protocol package of providers exports
-// its marks. [Use] makes them known to the whole program.
+// decoding them: the readers of logs, and the injector of faults. Each protocol package in providers exports
+// its marks. [Use] sets them for the whole program.
 //
 // Many functions need the marks, including functions that detect the format of a file and have no options. So
 // the marks are set once, when the program starts or in TestMain, instead of being passed to all of them.
@@ -14,13 +14,13 @@ type Protocol struct {
 	Name string // name in machine output: "anthropic"
 
 	Events     []Event  // types of its chunks
-	Prefixes   []string // beginnings of further types of its chunks
+	Prefixes   []string // prefixes of further types of its chunks
 	Terminator string   // data that ends a stream and isn't JSON
 	Enders     []string // types of the events after which the client expects no more events
 	SocketAsks []string // types of the messages by which a WebSocket client requests a response
 	SocketEnds []string // further types that end a response on a WebSocket
-	Asides     []string // ends of the paths of requests that don't go to a model
-	Rules      []Rule   // for payloads without a known type
+	Asides     []string // path suffixes of requests that don't go to a model
+	Rules      []Rule   // rules for payloads without a known type
 
 	// Keys of its chunks. A key may be a path: "item.id".
 	TypeKeys, IDKeys, ItemKeys, BlockKeys, NumberKeys []string
@@ -31,7 +31,7 @@ type Protocol struct {
 
 	Ending     string   // key that has a value only in the last chunk of a response and in complete responses
 	TopKeys    []string // keys that its payloads have at the top level, and log entries don't
-	Blocks     bool     // its chunks number content blocks, which separates parallel streams
+	Blocks     bool     // its chunks contain numbers of content blocks, which distinguish parallel streams
 	Unnamed    bool     // its chunks may lack the name of their response
 	EventNames bool     // its events have names
 	Lines      bool     // its streams are JSON lines instead of server-sent events
@@ -48,7 +48,7 @@ type Protocol struct {
 
 	Arguments []Place  // places of the arguments of calls and of their deltas
 	TextKeys  []string // keys of the model's output
-	CallIndex string   // path of the number of a parallel call
+	CallIndex string   // path of the index of a parallel call
 	Refusal   Refusal
 }
 
@@ -58,7 +58,7 @@ type Event struct {
 	Begins bool // a response begins with it
 	Ends   bool // a response ends with it, or may end with it
 	Last   bool // only the terminator follows
-	Common bool // other protocols have it too, so it doesn't begin a stream
+	Common bool // other protocols use it too, so it doesn't mark the beginning of a stream
 	Block  BlockPhase
 }
 
@@ -132,7 +132,7 @@ type Sent struct {
 // dots. "#" is an element of a list. A path that begins with ^ contains all keys.
 type Place struct {
 	Path string
-	With string // a text that the JSON text contains; "" for any
+	With string // a string that the JSON text must contain; "" for any
 }
 
 // Refusal is the form of a provider's errors.
