@@ -91,7 +91,7 @@ func TestSpoiledLogs(t *testing.T) {
 }
 
 // twice inserts a long line before the first line of a log, and in the middle. With TOOLSCOPE_LONG=1, it inserts the
-// line at the same places as between.
+// line wherever the function between would insert it.
 func twice(log, line string) string {
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
 		return between(log, line)

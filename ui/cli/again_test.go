@@ -12,7 +12,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestFilesAreReadAgain checks that the core can read the records of files again, and that it gets the same data.
+// TestFilesAreReadAgain checks that package stream can read the records of files again, and that it gets the same
+// data.
 func TestFilesAreReadAgain(t *testing.T) {
 	paths, err := filepath.Glob("demo/*.tsc")
 	if err != nil || len(paths) == 0 {
@@ -72,7 +73,7 @@ func TestFilesAreReadAgain(t *testing.T) {
 	}
 }
 
-// TestReadAgainFails checks that file errors reach the core.
+// TestReadAgainFails checks that file errors reach package stream.
 func TestReadAgainFails(t *testing.T) {
 	path := saved(t, "a.sse", "data: x\n\n")
 	src, err := new(app).linkParts().openSources(t.Context(), []string{path})

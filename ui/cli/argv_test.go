@@ -11,7 +11,8 @@ import (
 	"toolscope/capture"
 )
 
-// The secrets in these command lines have no recognisable form. Only the flag before them shows what they are.
+// The secrets in these command lines have no recognisable form. Each of them is recognised only by the flag before
+// it.
 const (
 	argvKey      = "sk-" + "hunter2xyz"
 	argvPassword = "pw-short"
@@ -38,7 +39,7 @@ func TestLaunchHidesArgv(t *testing.T) {
 		return strings.Join(o.lacks, "\n")
 	}
 	t.Setenv("HOME", t.TempDir())
-	t.Setenv("PATH", t.TempDir()) // can't list the servers, because the program is not found
+	t.Setenv("PATH", t.TempDir()) // servers can't be listed, because the program is not found
 	wantHidden(t, "list", lacks("npx --api-key "+argvKey+" codex --password "+argvPassword, nil))
 	wantHidden(t, "prefix", lacks("claude", map[string]string{shellPrefix: "wrap --password=" + argvPassword}))
 	srv := []string{"srv", "--api-key", argvKey, "-u", "bob:" + argvPassword}

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestASCIIWords checks that commands and help pages write only ASCII if the user asks for it. JSON must keep its
-// meaning.
+// TestASCIIWords checks that the output of commands and help pages is only ASCII if the user asks for it. JSON must
+// keep its meaning.
 func TestASCIIWords(t *testing.T) {
 	file := saved(t, "x.sse", string(turnOf("wörk 🦊")))
 	plain := func(args ...string) string {

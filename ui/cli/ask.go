@@ -83,7 +83,7 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 	if tool == "" {
 		return server.Serve(a.stdin, a.output)
 	}
-	server.Patience = time.Hour // a script can't repeat the question
+	server.Patience = time.Hour // wait long, because a script can't repeat the question
 	text, err := server.Call(tool, given, nil)
 	if err == nil {
 		_, err = io.WriteString(a.output, text)
@@ -107,7 +107,7 @@ type askLibrary struct {
 	dir      string // include the captures in toolscope's folder that were started in dir or below it; "" for none
 	all      bool   // include all captures in toolscope's folder
 	read     map[string]*askReading
-	order    []string // keys of the map read, the oldest first
+	order    []string // keys of read, the oldest first
 
 	open    func(context.Context, ask.RunFile, *capture.Progress) (capture.Source, error)
 	listHub func(*hubRuns) ([]ask.RunFile, error)
@@ -288,7 +288,7 @@ func (lib *askLibrary) readRun(r *askReading) {
 			places.addRecord(&c)
 		}
 		core := coreRecord(c)
-		core.Location.Source = nil // reading the source again would bring back its secrets
+		core.Location.Source = nil // no source, because reading it again would bring back its secrets
 		in.Write(core)
 	}
 	for rec, err := range src {

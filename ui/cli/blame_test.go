@@ -34,7 +34,7 @@ func TestProxyClientGoesAway(t *testing.T) {
 	p, resp, begin, recording, left := midway(t)
 	resp.Body.Close()
 	waitFor(t, left)
-	line, err := p.out.ReadString('\n') // waits for the printed call before the proxy ends
+	line, err := p.out.ReadString('\n') // wait for the printed call before the proxy ends
 	if err != nil {
 		t.Fatal(err)
 	}

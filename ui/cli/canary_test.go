@@ -27,7 +27,7 @@ func canaries() map[string]string {
 		for i := range text {
 			text[i] = all[rand.IntN(len(all))]
 		}
-		return string(text[:n-6]) + "qZ7xK2" // a mixed end, so that the text is certainly recognised as a secret
+		return string(text[:n-6]) + "qZ7xK2" // an end with digits and mixed case, so that the text is certainly recognised as a secret
 	}
 	return map[string]string{
 		"anthropic": "sk-ant-api03-" + of(93) + "AA",

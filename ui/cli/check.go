@@ -86,7 +86,7 @@ type checker struct {
 	in       *providers.Inspector // inspector of the current source
 	places   *locator             // locator of the current source
 	starting int                  // index of the current source's first finding
-	part     bool                 // a filter is set, so missing findings may be in other turns
+	part     bool                 // a filter is set, so known findings that are not found may be in other turns
 }
 
 // noSeverity is above all severities, so no finding reaches it.

@@ -19,8 +19,8 @@ func wholeCall(t *testing.T, name string) string {
 	return saved(t, name, string(chat(toolChunk(`{"city":"Oslo"}`), finishChunk, "[DONE]")))
 }
 
-// TestCheckCodes checks that the exit codes have the same meanings as grep's, and that an error never ends
-// with 0.
+// TestCheckCodes checks that the exit codes have the same meanings as grep's, and that the exit code after an error
+// is never 0.
 func TestCheckCodes(t *testing.T) {
 	bad, good := brokenCall(t, "bad.sse"), wholeCall(t, "good.sse")
 	none := saved(t, "none.txt", "no stream of a model\n")

@@ -8,7 +8,7 @@
 //   - 1: the command failed, nothing was recognised, a source is damaged, or a preview has a loss that
 //     --fail-on-loss names
 //   - 2: wrong usage
-//   - 3: a capture has gaps, a redactor reached a limit, or a collector lacks spans
+//   - 3: a capture has gaps, a redactor reached a limit, or spans did not reach a collector
 //   - 128+n: signal n ended the program
 //
 // run returns its client's exit code. check and diff use grep's codes: 0 if there are no findings or
@@ -210,7 +210,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.openFlags(open)
 	root.AddCommand(open, a.runCommand(), a.connectCommand(), a.proxyCommand(), a.mcpCommand(), a.acpCommand(), a.printCommand(), a.replayCommand(), a.diffCommand(), a.checkCommand(), a.exportCommand(), a.cutCommand(), a.shrinkCommand(), a.tortureCommand(), a.suiteCommand(), a.mcpToolCommand(), a.serveCommand(), a.hubCommand(), a.demoCommand(), a.explainCommand(), a.askCommand(), a.statsCommand(), a.fixCommand(), a.configCommand(), a.completionCommand(), a.manCommand(), a.versionCommand())
 	root.AddCommand(a.helpTopics()...)
-	show, _, _ := root.Find([]string{"config", "show"}) // needs the shared flags too, to show how a flag changes a setting
+	show, _, _ := root.Find([]string{"config", "show"}) // config show also needs the shared flags, because they change the settings that it shows
 	for _, s := range allSettings(root) {
 		if s.table == "" {
 			show.Flags().AddFlag(s.flag)

@@ -486,9 +486,9 @@ func unwrapCommand(command []string) (rest []string, name string, is bool) {
 	return command[end+1:], name, true
 }
 
-// wrapServers makes the client start its MCP servers through toolscope mcp, which records each server to
-// folder. It also makes the client send its requests for servers over HTTP to toolscope's ports. The user's
-// files do not change.
+// wrapServers makes the client start its MCP servers through toolscope mcp, which records each server to the folder.
+// It also makes the client send its requests for servers over HTTP to toolscope's ports. The user's files do not
+// change.
 func (o *clientLaunch) wrapServers(folder string) {
 	o.vars = append(o.vars, runFolder+"="+folder)
 	if o.point == nil {
@@ -532,8 +532,8 @@ func (o *clientLaunch) wrapServers(folder string) {
 	}
 }
 
-// wrapEach calls the function one for each server that can be recorded. For each other server, it stores the reason
-// why it can't be recorded. It does neither for servers that the user's own settings record.
+// wrapEach calls a function for each server that can be recorded. For each other server, it stores the reason why it
+// can't be recorded. It does neither for servers that the user's own settings already record.
 func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]
@@ -591,8 +591,8 @@ func (o *clientLaunch) addServerContent(server string, entry map[string]any) err
 	return err
 }
 
-// shellPrefix is the variable with Claude Code's prefix for command lines. Claude Code runs the program in this
-// prefix for each server, each shell command and each hook.
+// shellPrefix is the environment variable with Claude Code's shell prefix: a program that Claude Code runs for each
+// server, each shell command and each hook, with their command line.
 const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
 
 // wrapLines makes Claude Code start its command lines through toolscope mcp.

@@ -64,7 +64,7 @@ type tinted struct {
 // inInk gives an ink to an argument for printLine.
 func inInk(i ink, of any) any { return tinted{i, of} }
 
-// The next four functions give an argument for printLine an ink.
+// Each of the next four functions uses the ink for one purpose.
 func inBold[T any](of T) any                   { return inInk(boldInk, of) }
 func inMuted[T any](of T) any                  { return inInk(mutedInk, of) }
 func ofRole(role units.Role, of any) any       { return inInk(ink(role), of) }

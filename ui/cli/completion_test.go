@@ -16,7 +16,8 @@ func offeredTo(t *testing.T, args ...string) (words []string, then string) {
 	return lines[:len(lines)-1], lines[len(lines)-1]
 }
 
-// TestCompletion checks that each place has the right completions, and files only where files are allowed.
+// TestCompletion checks the completions in each place of a command line. Files may be suggested only where they are
+// allowed.
 func TestCompletion(t *testing.T) {
 	file := saved(t, "ok.sse", string(turnOf("save_note")))
 	const files, words, unfinished = ":0", ":4", ":6"

@@ -58,8 +58,7 @@ func (f *faulty) Paused() bool {
 func (f *faulty) SetSpeed(float64) {}
 func (f *faulty) Speed() float64   { return 1 }
 
-// endless is a source with one record. After the record, it calls the function then, unless that is nil. It never
-// ends.
+// endless is a source with one record. After the record, it calls then, if that is set. It never ends.
 func endless(then func()) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		yield(capture.Record{Exchange: 1, Data: chat(toolChunk(`{"a":1}`))}, nil)

@@ -46,8 +46,8 @@ func toldOf(s *stream.Session) string {
 	return b.String()
 }
 
-// TestCutIsTheMoment cuts most demo captures at every third delta. A cut capture must have the same turns and calls
-// as the view at that moment.
+// TestCutIsTheMoment checks most demo captures, cut at every third delta. A cut capture must have the same turns and
+// calls as the view at that moment.
 func TestCutIsTheMoment(t *testing.T) {
 	for _, name := range []string{"parallel", "cut", "index-zero", "malformed", "early", "schema", "history"} {
 		whole := inspected(t, []byte(readDemo(t, name)))

@@ -157,8 +157,8 @@ func oneAfterAnother(parts []capture.Source) capture.Source {
 	return capture.Concat(parts...)
 }
 
-// afterOthers is added to the exchange numbers of the demo. The sums differ from the exchange numbers of a source
-// that was open before and sent nothing.
+// afterOthers is added to the exchange numbers of the demo. It keeps them apart from the numbers of a source that was
+// open before, even if that source sent no records.
 const afterOthers = 1 << 20
 
 // bringTour puts the tour into an inbox. If own is true, it closes the inbox at the end.

@@ -12,7 +12,7 @@ import (
 )
 
 // screen is an emulated terminal that shows the output of a program. It lists sequences that the program must never
-// write, and does not obey them.
+// write, and ignores them.
 type screen struct {
 	w, h     int
 	row, col int

@@ -94,8 +94,8 @@ func (e expectation) compare(t *testing.T, dialect, file string) {
 		raw, status := got.Raw, got.Status
 		switch {
 		case want.IsObject && raw == "" && want.Raw == "{}" && status == "no arguments":
-			// If arguments are an object and the field is absent, the other reader expects {}, the meaning. toolscope
-			// reports the bytes that arrived, and there are none.
+			// If the arguments must be an object but are absent, the other reader expects {}, because that is what
+			// they mean. toolscope reports the bytes that arrived, and none did.
 			raw, status = want.Raw, "complete"
 		case want.IsObject:
 			raw = compact(t, raw)

@@ -38,7 +38,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%s: a SeverityNote says when it has one of %v: %q", d.Code, d.OtherSeverities, d.SeverityNote)
 		}
 		for _, s := range d.OtherSeverities {
-			if !strings.Contains(d.SeverityNote, s.String()+" i") { // "info if", "info in"
+			if !strings.Contains(d.SeverityNote, s.String()+" i") { // matches both "info if" and "info in"
 				t.Errorf("%s: when is it %s? %q", d.Code, s, d.SeverityNote)
 			}
 		}

@@ -176,7 +176,7 @@ func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 			damaged := rec.Damaged
 			for _, c := range r.Take(rec) {
 				clean := c.Unwrap()
-				clean.Damaged, clean.Location = damaged, capture.Location{} // the bytes at the location contain the secrets
+				clean.Damaged, clean.Location = damaged, capture.Location{} // no Location, because the bytes there contain the secrets
 				if !yield(clean, nil) {
 					return
 				}

@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// A tag is an element of an HTML page.
+// tag is an element of an HTML page.
 type tag struct {
 	name, id, class string
 	attrs           map[string]string

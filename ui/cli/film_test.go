@@ -24,7 +24,8 @@ const (
 	lastTime  = 3 * time.Second
 )
 
-// TestFilm compares the README's film with frames of the demo that the program draws. -update renews the film.
+// TestFilm checks that the README's film shows the frames of the demo as the program draws them. With -update, it
+// redraws the film.
 func TestFilm(t *testing.T) {
 	got := animated(demoFrames(t, 100, 24))
 	looksAs(t, film, got, "Film")

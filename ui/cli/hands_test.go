@@ -21,8 +21,8 @@ func reproOfTurn(t *testing.T, turn int32) string {
 	return command(t, nil, "export", "demo/history.tsc", "--as", "sse", "--turn", fmt.Sprint(turn+1)).stdout
 }
 
-// TestTakings checks the forms for copying. The JSON line equals print's, the curl command has the request's bytes
-// and no secret, the report names the call, and the repro equals export's.
+// TestTakings checks the forms in which the screen copies data. The JSON line must equal print's, and the repro must
+// equal export's. The curl command must have the request's bytes and no secret, and the report must name the call.
 func TestTakings(t *testing.T) {
 	data, err := demos.ReadFile("demo/history.tsc")
 	if err != nil {
@@ -50,7 +50,7 @@ func TestTakings(t *testing.T) {
 				switch {
 				case err != nil:
 					t.Errorf("%s of %s: %v", f.What, c.Name, err)
-				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"result":`)[0]): // the call's result arrived after its line was printed
+				case f.Key == "k" && !strings.Contains(printed, strings.Split(string(got), `,"result":`)[0]): // without the result, which arrived after the line was printed
 					t.Errorf("print writes nothing like %s\n%s", got, printed)
 				case f.Key == "c" && (!bytes.HasPrefix(got, []byte("curl -N 'http")) || bytes.Contains(got, []byte("[redacted:"))):
 					t.Errorf("the request as a command: %s", got)

@@ -257,7 +257,7 @@ func TestHostileReplay(t *testing.T) {
 	same(t, 0, "arguments", body.Calls[0].Function.Arguments, `{"`+named("chat_key")+`":"`+named("chat_value")+`"}`)
 }
 
-// fffd returns s with each byte that is not UTF-8 replaced, as JSON encoders do.
+// fffd returns s with U+FFFD in place of each byte that is not UTF-8, as JSON encoders write it.
 func fffd(s string) string { return string([]rune(s)) }
 
 // TestHostileErrors checks that errors quote a hostile command line in a harmless form.

@@ -180,8 +180,8 @@ type hubTraces struct {
 	due  int64     // number of spans that must be delivered or refused before the position is saved
 }
 
-// watchHub sends a hub's turns to a collector. It starts at the saved position, or at began if there is none. The
-// function end stops it. If t is nil, watchHub does nothing.
+// watchHub sends a hub's turns to a collector, until end is called. It starts at the saved position, or at began if
+// there is none. If t is nil, watchHub does nothing.
 func (a *app) watchHub(hub *fleet.Hub, t *traceSender, store string, began time.Time) (end func(), err error) {
 	if t == nil {
 		return func() {}, nil

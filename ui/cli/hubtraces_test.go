@@ -105,7 +105,7 @@ func put(t *testing.T, p *fleet.Publisher, exchange int, answer []byte) {
 // start. They also include turns that a previous run did not send, because it ended, was killed, or had no collector.
 // After a restart, old turns are not sent again.
 func TestHubTraces(t *testing.T) {
-	builtProgram(t) // before the goroutine starts
+	builtProgram(t) // build before the goroutine starts
 	to, addr, store := newCollected(t), nobodyAt(t), t.TempDir()
 	p, _, err := fleet.Publish(time.Now(), fleet.PublishOptions{Server: "nats://" + addr, Host: "a", Agent: "b", Spool: t.TempDir(), Limit: 64 << 20})
 	if err != nil {
@@ -159,7 +159,7 @@ func TestHubTracesEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close(t.Context())
-	const calls = 5000 // enough for ten requests
+	const calls = 5000 // enough spans for ten requests
 	var answer []string
 	for i := range calls {
 		answer = append(answer, fmt.Sprintf(`{"id":"c","object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":"c%d","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`, i, i))

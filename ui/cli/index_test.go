@@ -46,7 +46,7 @@ func publishedTo(t *testing.T, url string, args ...string) (spool string, got ou
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.Copy(io.Discard, resp.Body) // the next response must follow this one
+		_, _ = io.Copy(io.Discard, resp.Body) // read all of it, so that the responses come one after another
 		resp.Body.Close()
 	}
 	got = p.ended(syscall.SIGTERM)
