@@ -13,7 +13,7 @@ import (
 // severals are texts with a plural after a number that is never 1: the number is a limit, or the text is used
 // only for several items. The texts that begin with "gap:" are part of the capture format.
 var severals = []string{
-	"%d files named %s exist already",
+	"%d files named %s already exist",
 	"%d fields differ",
 	"%d objects in one call: parallel calls were merged",
 	"%s %d, at byte %d, is %d bytes long: values longer than %d bytes are not read",

@@ -311,7 +311,7 @@ func (o *clientLaunch) findServers(ctx context.Context) {
 	cmd.WaitDelay = time.Second
 	text, err := cmd.Output()
 	if ctx.Err() == context.DeadlineExceeded {
-		err = fmt.Errorf("the command ran longer than %s", listTime)
+		err = fmt.Errorf("the command ran for longer than %s", listTime)
 	}
 	if err == nil && how.Method == client.ByFlags {
 		o.servers, err = codexServers(text)
@@ -547,7 +547,7 @@ func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 		case byUser && len(s.command) == 0:
 			o.noteUnrecorded("MCP server %s is not recorded: put a proxy in front of it with --to %s=URL, and put the proxy's address into %s", s.name, s.name, s.file)
 		case s.login:
-			o.noteUnrecorded("MCP server %s is not recorded: its login is only valid for its own address", s.name)
+			o.noteUnrecorded("MCP server %s is not recorded: its login is valid only for its own address", s.name)
 		case len(s.command) == 0 && s.port == nil, !plainName(s.name) && o.point.Servers().Method == client.ByFlags, strings.ContainsRune(strings.Join(s.command, ""), 0x7f):
 			o.noteUnrecorded("MCP server %s is not recorded: its name or address can't be passed to the client", s.name)
 		default:

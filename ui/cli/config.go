@@ -32,7 +32,7 @@ func (se *settingSources) configCommand() *cobra.Command {
 	show.Flags().BoolVar(&origins, "show-origin", false, "")
 	edit := &cobra.Command{
 		Use: "edit", Short: "Edit the configuration file in $EDITOR, then check it", Args: noArgs,
-		Example: "toolscope config edit", Long: "If the file doesn't exist, toolscope creates the file with every setting commented out.",
+		Example: "toolscope config edit", Long: "If the file doesn't exist, toolscope creates it with every setting commented out.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return se.editConfig(cmd.Root()) },
 	}
 	check := &cobra.Command{
@@ -446,7 +446,7 @@ func unknownKey(s themes.Setting, known []configSetting) string {
 		near = themes.Near(s.Key, names)
 	}
 	if len(near) == 0 {
-		return s.Name() + ": no such setting; 'toolscope config show' lists them"
+		return s.Name() + ": no such setting; 'toolscope config show' lists all settings"
 	}
 	return fmt.Sprintf("%s: no such setting: did you mean %s?", s.Name(), strings.Join(near, ", "))
 }

@@ -108,7 +108,7 @@ func TestBadConfig(t *testing.T) {
 		{"them = 'x'", "", nil, 0, "P:1:1: them: no such setting: did you mean theme?"},
 		{"\n  listen = 'x'", "", nil, 0, "P:2:3: listen: no such setting: did you mean hub.listen, proxy.listen, serve.listen?"},
 		{"[print]\nfrmat = 'text'", "", nil, 0, "P:2:1: print.frmat: no such setting: did you mean print.format?"},
-		{"zzzzzz = 1", "", nil, 0, "P:1:1: zzzzzz: no such setting; 'toolscope config show' lists them"},
+		{"zzzzzz = 1", "", nil, 0, "P:1:1: zzzzzz: no such setting; 'toolscope config show' lists all settings"},
 		{"theme = 'dracul'", "", []string{"demo", "cut"}, 2, `P:1:1: unknown theme "dracul": did you mean dracula?`},
 		{"no-color = 'yes'", "", []string{"demo", "cut"}, 2, "P:1:1: no-color: use true or false"},
 		{"keep = 3", "", []string{"-"}, 2, "P:1:1: keep: use a string in quotes"},

@@ -33,7 +33,7 @@ var scenarios = []scenario{
 	{"aistudio", "arguments in nested arrays, which decoders read differently"},
 	{"protocols", "one call in six protocols: as text, patches, binary, or all at once"},
 	{"compare", "three models that answer the same request differently"},
-	{"parallel", "two calls in a turn without problems, one of which writes a program"},
+	{"parallel", "a turn without problems: two calls, one of which writes a program"},
 	{"executed", "a tool that ran with only the beginning of its arguments, and its result"},
 }
 

@@ -347,7 +347,7 @@ func listDifference(all, gone []string) (left []string) {
 func screenForms(source string, prices *price.Table) []modes.ExportForm {
 	return []modes.ExportForm{
 		{Key: "c", What: display.Lit("request as curl"), File: "request.sh", Make: curlOf},
-		{Key: "b", What: display.Lit("bug report with texts"), File: "report.md", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
+		{Key: "b", What: display.Lit("bug report with content"), File: "report.md", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)
 			if t == nil {
 				return nil, errNoTurn
@@ -368,7 +368,7 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 			}
 			return bytes.TrimRight(b.Bytes(), "\n"), nil
 		}},
-		{Key: "n", What: display.Lit("bug report without texts"), File: "repro.sse", Make: reproOf},
+		{Key: "n", What: display.Lit("anonymised bug report"), File: "repro.sse", Make: reproOf},
 	}
 }
 

@@ -39,7 +39,7 @@ var flagTexts = []flagText{
 	{"export", "as", "FORM", "output form: jsonl, html, har, otlp, capture, svg, md or sse"},
 	{"", "from", "FORMAT", "input format: auto, body, or a name from 'toolscope help formats'"},
 	{"", "protocol", "NAME", "protocol of every response: auto, or a name from 'toolscope help protocols'"},
-	{"connect", "request", "FILE", "send this request body unchanged; PROVIDER is optional then"},
+	{"connect", "request", "FILE", "send this request body unchanged; PROVIDER is then optional"},
 	{"replay", "request", "FILE", "use the history and tools of this request body, if no request was captured"},
 	{"", "request", "FILE", "check calls against the tools in this request body, if no request was captured"},
 	{"", "prices", "FILE", "JSON price list that overrides the built-in one (see 'toolscope help prices')"},

@@ -115,7 +115,7 @@ func missingWords(s *fleet.State) string {
 		words = append(words, fmt.Sprintf("toolscope missed at most %s that the hub dropped", count.Of(int(s.MaybeMissed), "message")))
 	}
 	if s.Resets > 0 {
-		words = append(words, "the hub lost data before it was read")
+		words = append(words, "the hub lost data that had not been read")
 	}
 	if s.Invalid > 0 {
 		words = append(words, fmt.Sprintf("%s could not be decoded", count.Of(int(s.Invalid), "message")))

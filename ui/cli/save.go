@@ -48,7 +48,7 @@ func saveNew(name string, data []byte) (path string, err error) {
 		}
 		return path, nil
 	}
-	return "", fmt.Errorf("%d files named %s exist already", maxSavedFiles, name)
+	return "", fmt.Errorf("%d files named %s already exist", maxSavedFiles, name)
 }
 
 // saveHere is like saveNew, but returns the absolute path.

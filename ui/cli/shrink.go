@@ -439,7 +439,7 @@ func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	case err == nil:
 		return false, nil
 	case ctx.Err() != nil:
-		return false, fmt.Errorf("--while: the command ran longer than %v", maxCommandTime)
+		return false, fmt.Errorf("--while: the command ran for longer than %v", maxCommandTime)
 	case errors.As(err, &exit) && exit.ExitCode() == 1:
 		return true, nil
 	}

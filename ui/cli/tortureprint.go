@@ -46,7 +46,7 @@ func (o *tortureOptions) listScenes(chosen []*torture.Scene) error {
 		default:
 			to.printLine("%s: %s", s.Name, s.Sends)
 			if s.HasNoRule() {
-				to.printLine("  no rule: the client's behaviour is only shown")
+				to.printLine("  no rule: the client's behaviour is shown, not judged")
 			}
 			for _, row := range [][2]string{{"must", s.Must}, {"must not", s.MayNot}, {"why", s.Why}, {"source", s.Source}} {
 				if row[1] != "" {
