@@ -35,8 +35,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// Drawer sets the alphabet for drawing. The zero Drawer draws Unicode; the functions in this package use it.
-// If ASCII is set, no byte above 0x7e is produced: é becomes \u00e9, and an escape becomes \x1b.
+// Drawer sets the alphabet for drawing. The zero Drawer, which the functions in this package use, draws Unicode. If
+// ASCII is set, no byte above 0x7e is produced: é becomes \u00e9, and an escape becomes \x1b.
 type Drawer struct{ ASCII bool }
 
 // Clean returns s as one line that is safe to draw. Line feeds and tabs are shown as marks too.

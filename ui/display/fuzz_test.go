@@ -100,7 +100,7 @@ func walk(t *testing.T, d Drawer, b []byte) (shown string, cells int) {
 	return out.String(), cells
 }
 
-// unsafeRune finds characters that must not be drawn, by code point and not by category.
+// unsafeRune finds a character that must not be drawn. It checks code points, not Unicode categories.
 func unsafeRune(s string, ascii bool) (rune, bool) {
 	before, marks := rune(0), 0
 	for i, r := range s {
@@ -176,7 +176,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// checkJSON fails the test unless writing and reading s as JSON is safe and does not change it.
+// checkJSON fails the test unless s is written as safe JSON that reads back unchanged.
 func checkJSON(t *testing.T, s string) {
 	got := AppendJSON(nil, s)
 	var back string

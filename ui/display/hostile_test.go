@@ -2,8 +2,8 @@ package display
 
 import "strings"
 
-// hostile has a string of each class that must not reach the screen as it is, and strings that look similar
-// but are allowed.
+// hostile has a string of each class that must not reach the screen unchanged, and strings that look similar but are
+// allowed.
 var hostile = []struct {
 	name  string
 	in    string

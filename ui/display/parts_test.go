@@ -60,7 +60,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// TestPartsEnd checks that iteration can stop early, and that an empty text works.
+// TestPartsEnd checks that iteration can stop early, and that an empty string works.
 func TestPartsEnd(t *testing.T) {
 	in := []byte(`["` + strings.Repeat("ab\u202e", 2*partSize) + `"]`)
 	n := 0

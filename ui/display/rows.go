@@ -13,13 +13,13 @@ func CleanStart(text []byte, n int) (clean Text, rest []byte) {
 // Rows breaks a line into rows between words. A word that is wider than a row is broken too. The line is
 // added in pieces, each with its ink.
 type Rows[Ink any] struct {
-	Cells  int             // cells in a row; 0 for a line in one row
+	Cells  int             // cells in a row; 0 if the line is not broken
 	Indent int             // indentation of each row except the first
 	Write  func(Ink, Text) // receives the pieces of a row, and a Text of blanks for each indentation
 	Break  func()          // ends a row, between two calls of Write
 
 	used      int // cells of the current row
-	blanks    int // cells of blanks before the word
+	blanks    int // number of blank cells before the word
 	blankInk  Ink
 	word      []inkedText[Ink]
 	wordCells int

@@ -89,7 +89,7 @@ func Join(parts ...Text) Text {
 			seams = true
 		}
 	}
-	if n == len(last.s) { // only one of the texts is not empty
+	if n == len(last.s) { // at most one of the texts is not empty
 		return last
 	}
 	var b strings.Builder

@@ -18,7 +18,7 @@ type Unit struct {
 	Len     int    // bytes of the source; at least 1
 	Cells   int    // cells on the screen; at least 1
 	Shown   string // the drawn form
-	Altered bool   // Shown is not the source itself
+	Altered bool   // Shown differs from the source
 }
 
 // Measure returns the number of bytes and cells of the first unit of b, like [Drawer.Next] but without the
@@ -58,7 +58,7 @@ func PlainLen(b []byte) int {
 	return n
 }
 
-// plainLen is PlainLen for b[:most]. It reads only a few bytes beyond them.
+// plainLen is PlainLen for b[:most]. It reads only a few bytes after that prefix.
 func plainLen(b []byte, most int) int {
 	return min(PlainLen(b[:min(len(b), most+utf8.UTFMax)]), most)
 }
@@ -164,7 +164,7 @@ func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
 func scanCluster(b []byte, r rune) scannedUnit {
 	bare := joinsPrevious(r)
 	if bare && !isMark(r) {
-		// A letter that joins the character before it, such as Thai sara am. On a dotted circle it would be
+		// This is a letter that joins the character before it, such as Thai sara am. On a dotted circle it would be
 		// wider than measured.
 		return scannedUnit{n: utf8.RuneLen(r), form: point, r: r}
 	}
@@ -185,7 +185,7 @@ func scanCluster(b []byte, r rune) scannedUnit {
 	return p
 }
 
-// Limits of one cluster. Written language stays far below them. Text that is meant to cover its surroundings
+// Limits of one cluster. Written language stays far below them. Only text that is meant to cover its surroundings
 // exceeds them.
 const (
 	maxMarks  = 8   // combining marks on one base
@@ -330,14 +330,14 @@ func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 // isSkinTone reports whether r is a skin tone.
 func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
 
-// canHaveSkinTone reports whether r may have a skin tone.
+// canHaveSkinTone reports whether r can have a skin tone.
 func canHaveSkinTone(r rune) bool { return r >= 0x261d && unicode.Is(modifierBases, r) }
 
 // isEmoji reports whether r is an emoji on its own. It returns false for digits, halves of flags and skin
 // tones.
 func isEmoji(r rune) bool { return r >= 0xa9 && unicode.Is(emojis, r) }
 
-// isKeycapBase reports whether r may be the character on a keycap.
+// isKeycapBase reports whether r can be the character on a keycap.
 func isKeycapBase(r rune) bool { return r >= '0' && r <= '9' || r == '#' || r == '*' }
 
 // isWide reports whether r is one of the common East Asian characters that are drawable, two cells wide and

@@ -6,10 +6,10 @@ import (
 	"toolscope/ui/display"
 )
 
-// longest is the maximum number of input bytes that are used, because the checks after every piece are slow.
+// longest limits the number of input bytes that are used, because the checks after every piece are slow.
 const longest = 500
 
-// FuzzJSON checks the invariants of the package for any text, divided anywhere.
+// FuzzJSON checks the invariants of the package for any text, divided at any byte.
 func FuzzJSON(f *testing.F) {
 	for i, text := range texts {
 		f.Add([]byte(text), uint8(1+i*7), uint8(i), uint8(i*3), i%2 == 0)

@@ -175,7 +175,7 @@ e9"
 	}
 }
 
-// TestJSONPlaces checks that each row has its container, and its index in that container.
+// TestJSONPlaces checks that each row has the correct container, and the correct index in that container.
 func TestJSONPlaces(t *testing.T) {
 	b := jsonBed(40, display.Drawer{}).feed(t, `{"a":[true,{}],"b":{"c":null}}`)
 	want := []struct{ parent, index int32 }{

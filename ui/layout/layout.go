@@ -42,7 +42,7 @@ type lineBreaker struct {
 	col    int       // cells used in the last row, including the indentation
 	last   glyphSize // the last unit, if the next bytes may still join it
 	src    []byte    // the text, while it is laid out
-	from   int       // start of the breakable text: the current token
+	from   int       // start of the text that may be broken: the current token
 	breaks breakRule // where the text may be broken
 }
 
@@ -196,8 +196,8 @@ func (f *lineBreaker) bestBreak() (at, cells int) {
 	return end, 0
 }
 
-// lastWord returns the number of one-cell bytes after the last blank of a text. It returns the text's
-// length if this simple count does not apply.
+// lastWord returns the number of one-cell bytes after the last blank of text. It returns the length of the text if
+// this simple count does not apply.
 func lastWord(text []byte) int {
 	for n := len(text); n > 0; n-- {
 		switch c := text[n-1]; {

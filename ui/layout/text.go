@@ -33,8 +33,8 @@ func (t *Text) Width() int { return t.width }
 // Len returns the number of bytes that are laid out.
 func (t *Text) Len() int { return t.off }
 
-// Mark adds a mark at off. The byte there must not be laid out yet, and off must not be before an earlier mark.
-// A mark at 0, or a second mark at the same offset, has no effect.
+// Mark adds a mark at off. Marks must be added in order, and before the byte at off is laid out. A mark at 0, or a
+// second mark at the same offset, has no effect.
 func (t *Text) Mark(off int) {
 	if n := len(t.marks); off > 0 && (n == 0 || t.marks[n-1] != uint32(off)) {
 		t.marks = append(t.marks, uint32(off))

@@ -13,7 +13,7 @@ import (
 type Breakpoint interface {
 	Filter() string                      // the filter whose matching turns are held; "" holds none
 	Set(filter string) error             // sets the filter for later events
-	Holds() []Hold                       // sorted by how long they have been held, the longest first
+	Holds() []Hold                       // sorted by holding time, the longest first
 	Resume(exchange int, how ResumeMode) // resumes a held exchange
 }
 
@@ -24,7 +24,7 @@ type Hold struct {
 	For, Left      time.Duration // how long the response has been held, and the time until it resumes
 	Given, Waiting int64         // bytes that the client has received, and bytes that are held
 	Next           []byte        // the next frame for the client; nil until one has arrived
-	Ended          bool          // the provider sent the complete response
+	Ended          bool          // the provider has sent the complete response
 }
 
 // ResumeMode selects how a held response is resumed.

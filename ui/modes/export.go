@@ -57,7 +57,8 @@ type exportMenu struct {
 	draw   display.Drawer
 }
 
-// ExportMenu returns the entry for a verb. The function what returns the items and the name of their source.
+// ExportMenu returns the entry that opens the menu for a verb. The function what returns the items and the name of
+// their source.
 func ExportMenu(verb ExportVerb, outlet Exporter, what func() ([]ExportItem, display.Text), draw display.Drawer) Entry {
 	key := screen.Do(verbs[verb].action, nil)
 	return Entry{Binding: key, New: func(h Host) (Mode, display.Text) {
@@ -261,7 +262,7 @@ func (t *exportMenu) drawItem(p *screen.Pen, row int) {
 	p.Fill(g)
 }
 
-// usableItems returns the items, except empty ones and those whose letter an earlier item has.
+// usableItems returns the items without empty ones and without those whose letter an earlier item uses.
 func usableItems(pieces []ExportItem) (all []ExportItem) {
 	for _, p := range pieces {
 		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q ExportItem) bool { return q.Key == p.Key }) {
@@ -295,7 +296,7 @@ func ExportItems(v *providers.View, r stream.Ref, at []ExportItem, forms []Expor
 	return usableItems(all)
 }
 
-// frameBytes returns the decoded bytes of a turn's frames; nil if they are not in memory.
+// frameBytes returns the decoded bytes of a turn's frames, or nil if they are not in memory.
 func frameBytes(x *providers.Exchange, t *stream.Turn) []byte {
 	if t.Retention != stream.InMemory || int(cmp.Or(t.LastFrame, t.FirstFrame)) >= x.Response.Frames() {
 		return nil
@@ -305,7 +306,7 @@ func frameBytes(x *providers.Exchange, t *stream.Turn) []byte {
 	return x.Response.Bytes(start, end)
 }
 
-// Exporter copies, saves, edits or pipes the content of a mode. Any function may be nil.
+// Exporter copies, saves, edits or pipes the content of a mode. Any of its functions may be nil.
 type Exporter struct {
 	Copy func(text []byte) (ways string, err error)                   // copies to the clipboard
 	Save func(name string, data []byte) (path string, err error)      // saves to a new file with a name like the given one
@@ -317,7 +318,7 @@ type Exporter struct {
 	Prefix string // prefix of the default file names
 	Saved  func() // called after a file was written; may be nil
 
-	Note display.Text // the limits of copying
+	Note display.Text // describes the limits of copying
 }
 
 // Body is the content to export.
@@ -396,8 +397,8 @@ func (o Exporter) runAndReport(h Host, draw display.Drawer, b Body, done, where 
 	})
 }
 
-// Keys returns the keys that export a body. Each calls body when it is pressed. If the body's Data is nil,
-// its What is the reason, which is shown.
+// Keys returns the keys that export a body. Pressing a key calls body. If the returned Data is nil, What is shown as
+// the reason.
 func (o Exporter) Keys(h Host, draw display.Drawer, body func() Body) []screen.Binding {
 	press := func(v ExportVerb) func() {
 		return func() {

@@ -42,7 +42,7 @@ type KeyGroup struct {
 	Keys  []screen.Binding
 }
 
-// helpKey identifies the inputs for the layout.
+// helpKey has the values that determine the layout.
 type helpKey struct {
 	w, place int
 	query    string
@@ -423,7 +423,7 @@ func (h *Help) keyMatches(b *screen.Binding, query string) bool {
 // height.
 func (h *Help) WantedRows(height int) int {
 	if h.laid.query != "" {
-		return height // otherwise the input row would move with the number of matches
+		return height // otherwise the input row would move whenever the number of matches changes
 	}
 	return min(1+h.keyRows()+len(h.signs), height)
 }
@@ -482,8 +482,8 @@ func (h *Help) drawCell(p *screen.Pen, cell helpCell, chosen bool) {
 	p.TextOn(screen.Plain, g, cell.text)
 }
 
-// keyNames returns the name of the first key, and the names of the other keys that fit. For more than two keys
-// that begin and end with a digit, it returns their range.
+// keyNames returns the name of the first key, and the names of the other keys that fit. If there are more than two
+// keys, and the first and the last are digits, it returns the range of digits.
 func (h *Help) keyNames(b *screen.Binding) (names display.Text) {
 	if first, last := b.Keys[0], b.Keys[len(b.Keys)-1]; len(b.Keys) > 2 && isDigit(first) && isDigit(last) {
 		return h.pen.Format("%s%s%s", first, h.pen.Glyph.Dash, last)

@@ -26,7 +26,7 @@ type JQ struct {
 	started bool
 }
 
-// Scope is a set of calls to run the expression on.
+// Scope is a set of calls on which the expression is run.
 type Scope struct {
 	Name  display.Text
 	Calls func() []JQCall

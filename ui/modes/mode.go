@@ -33,8 +33,8 @@ type Host interface {
 	Do(work func() (then func()))
 }
 
-// Mode is called like a pane: Extend once for each batch, key or resize, and then Draw for each row of a
-// frame. It is called only while it is the top mode. Meanwhile, the panes don't follow new traffic.
+// Mode is called like a pane: Extend once for each batch, key or resize, and then Draw for each row of a frame. It is
+// called only while it is the top mode. While a mode is open, the panes don't follow new traffic.
 type Mode interface {
 	// Keys returns the current keys, the most useful first. The footer shows as many hints as fit.
 	Keys() []screen.Binding
@@ -57,8 +57,8 @@ type Clickable interface {
 	Click(x, y int) (again bool)
 }
 
-// Entry opens a mode. It has the key that opens the mode from the panes, and a function that returns the mode, or the
-// reason why the mode can't open.
+// Entry describes how to open a mode. It has the key that opens the mode from the panes, and a function that returns
+// the mode or the reason why it can't open.
 type Entry struct {
 	screen.Binding
 	New func(Host) (Mode, display.Text)
@@ -68,7 +68,7 @@ type Entry struct {
 // Host.Do, one job at a time.
 const MaxSyncBytes = 16 << 10
 
-// Tall is the minimum height of a body for titles and stacked parts.
+// Tall is the minimum height of a body that has room for titles and stacked parts.
 const Tall = 16
 
 // upDownHint returns the binding up with a hint for the up and down keys.
@@ -129,7 +129,7 @@ func DrawChoiceRow(p *screen.Pen, chosen bool, what, how display.Text) {
 	p.Fill(g)
 }
 
-// Reader shows a text on a page of its own, and highlights it by content type.
+// Reader is a page that shows text, highlighted by content type.
 type Reader struct {
 	panes.TextReader
 	host  Host
@@ -138,7 +138,7 @@ type Reader struct {
 	title display.Text
 }
 
-// NewReader opens a text. The function ink returns the current paints.
+// NewReader returns a page for a decoded string. The function ink returns the current paints.
 func NewReader(h Host, of panes.Literal, ink func() *screen.Paints, draw display.Drawer) *Reader {
 	return &Reader{panes.NewTextReader(of.Text, of.Hint), h, ink, draw, draw.Clean(of.Path)}
 }
@@ -149,7 +149,7 @@ func (r *Reader) Keys() []screen.Binding {
 	return append(keys, r.CursorKeys("scroll", r.MoveTo)...)
 }
 
-// Extend lays out the text. It highlights the text at first, and again when the theme changes.
+// Extend lays out the text. It highlights the text the first time, and again when the theme changes.
 func (r *Reader) Extend(_ *providers.View, w, h int) {
 	r.Head = 1
 	r.LayOut(w, max(1, h-1), r.draw)

@@ -30,14 +30,14 @@ type Palette struct {
 // PaletteActions are the actions of the palette.
 type PaletteActions struct {
 	Keys      []screen.Binding
-	Press     func(key string) // has the same effect as pressing the key
+	Press     func(key string) // does what pressing the key does
 	Commands  []Command
 	Bookmarks []Bookmark
 	Turn      func(number int) // goes to the turn with that number
 	History   *PromptHistory
 }
 
-// PromptHistory has the lines that were run in the palette, with the latest last.
+// PromptHistory has the lines that were run in the palette, the latest last.
 type PromptHistory struct{ lines []string }
 
 // maxPromptLines is the maximum number of lines in the history.
@@ -228,7 +228,7 @@ func (p *Palette) WantedRows(h int) int {
 	return min(1+len(p.all)+p.footRows(h), 1+maxOffers, max(h/2, 5))
 }
 
-// footRows returns the number of rows below the list. These rows name other verbs and the rules for matching.
+// footRows returns the number of rows below the list, which show other verbs and the rules for matching.
 func (p *Palette) footRows(h int) int {
 	switch rows := max(h/2, 5); {
 	case rows < 7:

@@ -17,7 +17,7 @@ type ThemeActions struct {
 	Own   []themes.Theme // the user's own themes, which replace other themes with the same name
 	Now   func() themes.Theme
 	Apply func(themes.Theme)
-	Pen   func(themes.Theme) screen.Pen               // the pen for drawing a sample
+	Pen   func(themes.Theme) screen.Pen               // the pen that draws a sample
 	Save  func(name string) (where string, err error) // saves the theme for the next run; nil if themes can't be saved
 }
 
@@ -233,8 +233,8 @@ func (t *themePicker) drawTheme(p *screen.Pen, name string, chosen bool) {
 	p.TextOn(screen.Muted, screen.Bare, p.Format(" contrast %.1f", s.theme.Contrast()))
 }
 
-// protocolPicker selects the protocol as which the response of the selected turn is read. In the first row, toolscope
-// detects the protocol from the bytes.
+// protocolPicker is the overlay that selects the protocol for reading the selected turn's response. With the first
+// row, toolscope detects the protocol from the bytes.
 type protocolPicker struct {
 	screen.Window
 	host     Host

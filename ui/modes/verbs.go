@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// Command is a verb after ":". An action that has a key may also be a verb.
+// Command is a verb after ":". An action that has a key can also be a verb.
 type Command struct {
 	Word    string       // the verb, without blanks
 	Aliases string       // other names, separated by blanks
@@ -19,7 +19,7 @@ type Command struct {
 	Run     func(arg string)
 
 	Choices func(typed string) []Choice // the possible arguments; nil if any argument is possible
-	Spread  bool                        // the palette also finds each choice by the choice's own name
+	Spread  bool                        // the palette also finds each choice by its own name
 	Show    func(arg string)            // shows the effect of an argument before it is chosen; nil if there is none
 	Undo    func()                      // undoes the effect of Show
 }
@@ -134,7 +134,7 @@ func (r *paletteRow) rankOf(query string) int {
 	return worst
 }
 
-// hasLetters reports whether a word contains the given letters in order, the first letter at its beginning.
+// hasLetters reports whether a word contains the given letters in order, and begins with the first of them.
 func hasLetters(word, letters string) bool {
 	if letters == "" || !strings.HasPrefix(word, letters[:1]) {
 		return false
@@ -209,8 +209,8 @@ func (p *Palette) argumentRows(typed string) (rows []paletteRow) {
 	return rows
 }
 
-// commandOf returns the command for a typed verb, which may be its name, an alias, or the beginning of only one
-// verb. It returns nil if there is none.
+// commandOf returns the command for a typed verb: its name, an alias, or a prefix that only one command has. It
+// returns nil if there is none.
 func (p *Palette) commandOf(verb string) (found *Command) {
 	begun := 0
 	for i := range p.does.Commands {

@@ -38,7 +38,7 @@ type BreakdownRow struct {
 	At          int // offset of its first byte in the body
 	Bytes       int
 	Tokens      int64
-	Cost        float64 // in US dollars, with the cache as it was
+	Cost        float64 // in US dollars, taking the cache into account
 }
 
 // BodyClass is a kind of content in a request.
@@ -71,7 +71,7 @@ const maxBreakdownRows = 8
 // maxMediaShare is the maximum share of media in a body whose tokens are estimated by bytes.
 const maxMediaShare = 0.1
 
-// bodyPiece is a range of the body that belongs to one row. The pieces inside it are not part of it.
+// bodyPiece is a range of the body that belongs to one row. It does not include the pieces inside it.
 type bodyPiece struct {
 	at, end, own int
 	row          int
@@ -181,7 +181,8 @@ func (r *breakdownReader) addTools() {
 	}
 }
 
-// changeIf returns the change of a part that both requests have.
+// changeIf returns ChangedPart if the part has changed and the requests can be compared. Otherwise, it returns
+// NoChange.
 func (r *breakdownReader) changeIf(is bool) BodyChange {
 	if is && r.change.Comparable {
 		return ChangedPart
@@ -283,7 +284,7 @@ func (b *Breakdown) orderRows() {
 	slices.SortStableFunc(order, func(i, j int) int { return int(b.Rows[i].Class) - int(b.Rows[j].Class) })
 	bySize := slices.Clone(order)
 	slices.SortStableFunc(bySize, func(i, j int) int { return b.Rows[i].Bytes - b.Rows[j].Bytes })
-	var others []int // row 0 is that of the bytes around all parts
+	var others []int // row 0 has the bytes around all parts
 	for n := len(b.Rows) - maxBreakdownRows; n > 0; bySize = bySize[1:] {
 		if bySize[0] != 0 {
 			others = append(others, bySize[0])
@@ -347,8 +348,8 @@ func (b *Breakdown) SetUsage(u stream.Usage, rates *price.Rates) {
 	}
 }
 
-// UnusedTools returns the number of named tools that the request declares, and the number and the size of the unused
-// ones, which are neither in called nor in the request's history.
+// UnusedTools returns the number of named tools that the request declares, and the number and size of those that are
+// neither in called nor in the request's history.
 func (b *Breakdown) UnusedTools(called map[string]bool) (unused, all, size int) {
 	for _, tool := range b.tools {
 		if tool.Name == "" {

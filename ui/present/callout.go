@@ -56,8 +56,8 @@ func (c *Callout) Row(label string) string {
 // HasSeverity reports whether the callout shows the sign of the finding's severity, and not the sign of the state.
 func (c *Callout) HasSeverity() bool { return c.Finding != nil && !c.Finding.ExplainsState }
 
-// CalloutOfCall returns the callout for a call. The callout is about the finding at or, if at is nil, about the
-// finding that explains the verdict.
+// CalloutOfCall returns the callout for a call. If at is nil, the callout is about the finding that explains the
+// verdict. Otherwise, it is about the finding at.
 func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream.Finding) Callout {
 	o := Callout{Verdict: VerdictOfCall(c), Finding: at}
 	quiet := o.Verdict.Harm == Healthy || o.Verdict.Harm == HarmOpen
@@ -78,8 +78,8 @@ func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream
 	return o
 }
 
-// CalloutOfTurn returns the callout for a turn, without its calls. The callout is about the finding at. The
-// result ok is false if at is nil and the turn is healthy or open.
+// CalloutOfTurn returns the callout for a turn, without its calls. The callout is about the finding at. If at is nil
+// and the turn is healthy or open, ok is false.
 func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Callout, ok bool) {
 	x := v.Exchange(t.Exchange)
 	o = Callout{Verdict: VerdictOfTurn(x, t), Finding: at}
@@ -216,8 +216,8 @@ var partyNames = map[stream.Party]string{
 	stream.Network: "the network", stream.Server: "the tool", stream.Toolscope: "toolscope", stream.UnknownParty: "not known", 0: "not known",
 }
 
-// causeName returns the name of a finding's party at fault. For EARLY_WRONG, it names the clients that would run the
-// call.
+// causeName returns the name of the party at fault for a finding. For EARLY_WRONG, it names the clients that would
+// run the call.
 func causeName(f *stream.Finding) string {
 	if f.Base() == stream.EarlyWrong {
 		return f.CausedBy()
@@ -245,7 +245,7 @@ func firstSentence(text string) string {
 	return text
 }
 
-// AsSentence begins a text with a capital letter and ends it with a full stop.
+// AsSentence makes text begin with a capital letter and end with a full stop.
 func AsSentence(text string) string {
 	first, n := utf8.DecodeRuneInString(text)
 	if n == 0 {
@@ -254,7 +254,7 @@ func AsSentence(text string) string {
 	return endSentence(string(unicode.ToUpper(first)) + text[n:])
 }
 
-// endSentence ends a text with a full stop if it doesn't end with a punctuation mark.
+// endSentence adds a full stop to text that doesn't end with a punctuation mark.
 func endSentence(text string) string {
 	if text == "" || strings.ContainsRune(".!?", rune(text[len(text)-1])) {
 		return text

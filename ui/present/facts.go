@@ -37,7 +37,7 @@ type Value interface {
 	string | bool | int | float64 | time.Duration | Message | []string | Facts | []Facts | iter.Seq[[]byte]
 }
 
-// A Message is a text by toolscope that quotes captured text. Quoted marks the captured bytes.
+// A Message is text by toolscope that quotes captured text. Quoted marks the captured bytes.
 type Message struct {
 	Text   string
 	Quoted stream.Spans

@@ -23,10 +23,10 @@ type Refusal struct {
 	Around []PlacedPart // the messages around the place
 	Origin []OriginRow
 	Since  string // the first request with the defect
-	Again  string // how the client repeated the request
+	Again  string // how the client retried the request
 }
 
-// A PlacedPart describes a message in a request, or a part of a message, in a few words.
+// A PlacedPart briefly describes a message in a request, or a part of a message.
 type PlacedPart struct {
 	Number int
 	Role   string

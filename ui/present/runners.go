@@ -141,7 +141,7 @@ func programNames(who []client.RunHabit, own bool) string {
 	return names[0]
 }
 
-// knownWords maps the ways in which a habit became known to words.
+// knownWords describe how a client's behaviour became known.
 var knownWords = [...]string{
 	client.Ran: " (seen when run)", client.Read: " (read in its source)", client.Documented: " (documented)",
 }

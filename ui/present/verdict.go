@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// A Harm is how harmful it is to run a call, or to use a turn. The smallest value is the worst.
+// A Harm rates how harmful it is to run a call, or to use a turn. The smallest value is the worst.
 type Harm uint8
 
 const (
@@ -41,8 +41,7 @@ func (h Harm) IsCaution() bool { return h <= HarmUnseen && !h.IsBad() }
 // HarmOf returns the harm of a call's state.
 func HarmOf(st stream.Status) Harm { return harmOfState[st] }
 
-// A Verdict is the judgement on a call or turn. It is decided by the state or by the findings, whichever is
-// worse.
+// A Verdict is the judgement on a call or turn. Either the state or a finding decides it, whichever is worse.
 type Verdict struct {
 	Harm     Harm
 	State    stream.Status   // state whose sign is shown, unless Finding decides the verdict
@@ -50,7 +49,7 @@ type Verdict struct {
 	Words    string          // at most VerdictCells cells wide; "" if healthy
 	Role     screen.Role
 	Refused  bool // the provider refused the request
-	IsOfTurn bool // the verdict is on a turn without its calls
+	IsOfTurn bool // the verdict is on a turn, not on its calls
 }
 
 // VerdictCells is the maximum width of the words in a verdict.

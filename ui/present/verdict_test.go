@@ -93,8 +93,8 @@ func TestVerdictOfTurn(t *testing.T) {
 	}
 }
 
-// TestBadAndCaution checks that each harm is either bad, a caution or neither, in this order. The only exception to
-// the order is the harm of arguments that are not an object.
+// TestBadAndCaution checks that no harm is both bad and a caution, and that arguments that are not an object are a
+// caution.
 func TestBadAndCaution(t *testing.T) {
 	var n VerdictCounts
 	for h := HarmMalformed; h < NumHarm; h++ {

@@ -110,8 +110,8 @@ func AboutCall(c *stream.Call) (facts []string) {
 	return facts
 }
 
-// aboutRuns returns the faults of a call's tool runs and of its result. A call without tool runs has no such
-// findings, so aboutRuns does not search them.
+// aboutRuns returns the faults of a call's tool runs and of its result. A call without tool runs has no such faults,
+// so its findings are not searched.
 func aboutRuns(c *stream.Call) (ran []string, answered string) {
 	answered = "returned"
 	if len(c.Runs) == 0 {
@@ -190,7 +190,7 @@ func JoinWords(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), ", ")
 }
 
-// unknownFacts maps the facts that a source can't show, in the words of a capture, to texts for a reader.
+// unknownFacts maps the facts that a source can't show, as a capture words them, to texts for a reader.
 var unknownFacts = map[string]string{
 	"how arguments came: calls are whole":                                            "how the arguments arrived: the source has only complete calls",
 	"when bytes came":                                                                "when the bytes arrived",

@@ -89,7 +89,8 @@ func ActionNamed(name string) Action {
 	return Actions[i]
 }
 
-// Brief returns the brief description of the action that is described by does. For other texts, it returns does.
+// Brief returns the brief description of the action whose description is does. If there is no such action, it returns
+// does.
 func Brief(does display.Text) display.Text {
 	i := slices.IndexFunc(Actions, func(a Action) bool { return a.Brief != "" && a.Does == does.String() })
 	if i < 0 {
@@ -119,7 +120,7 @@ func Can(names ...string) (hints []Binding) {
 	return hints
 }
 
-// Do binds an action. The footer has no hint for it.
+// Do binds an action, without a hint in the footer.
 func Do(name string, do func()) Binding {
 	a := ActionNamed(name)
 	return Key(a.Keys, "", a.Does, do)

@@ -120,8 +120,8 @@ func NameKeys(keys []string, draw display.Drawer) display.Text {
 	return draw.Clean(strings.Join(names, " "))
 }
 
-// fittingHints yields the hints that fit into the given number of cells, each with its first cell. If the hint
-// for the last place does not fit after the other hints, it shortens that hint.
+// fittingHints yields the hints that fit into the given number of cells, each with its first cell. If the hint for
+// the last place does not fit after the other hints, fittingHints shortens it.
 func fittingHints(of []Binding, draw display.Drawer, cells int) iter.Seq2[int, *Binding] {
 	return func(yield func(int, *Binding) bool) {
 		room, at := cells, 0
@@ -230,8 +230,8 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 	return all
 }
 
-// CursorKeys returns the bindings that move the cursor. Each binding calls to(row), where row is
-// the new row. The last binding moves to the end. The footer shows hint after the keys j and k, unless it is empty.
+// CursorKeys returns the bindings that move the cursor. Each binding calls to with the new row. The last binding
+// moves to the end. The footer shows hint after the keys j and k, unless hint is empty.
 func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
 	return w.moveKeys(hint, &w.At, to)
 }

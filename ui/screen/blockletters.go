@@ -83,7 +83,7 @@ func blockWidth(letter rune) (width int) {
 	return width
 }
 
-// BlockWidth returns the width of a text in block letters, in cells.
+// BlockWidth returns the width of text in block letters, in cells.
 func BlockWidth(text string, scale int) (cells int) {
 	for _, letter := range strings.ToUpper(text) {
 		if w := blockWidth(letter); w > 0 {
@@ -93,7 +93,7 @@ func BlockWidth(text string, scale int) (cells int) {
 	return max(0, cells-blockGap*scale)
 }
 
-// Blocks draws row y of a text in block letters. It leaves out letters that the font doesn't have.
+// Blocks draws row y of text in block letters. It leaves out letters that the font doesn't have.
 func (p *Pen) Blocks(r Role, text string, scale, y int) {
 	var upper, lower []bool // by pixel
 	for _, letter := range strings.ToUpper(text) {

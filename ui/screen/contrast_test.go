@@ -12,7 +12,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// colour returns the last colour that a sequence sets: 38 for text, 48 for the background.
+// colour returns the last colour that an escape sequence sets. The parameter which is "38" for text, or "48" for the
+// background.
 func colour(sgr, which string) (rgb [3]float64, ok bool) {
 	all := regexp.MustCompile(which+`;2;(\d+);(\d+);(\d+)`).FindAllStringSubmatch(sgr, -1)
 	if len(all) == 0 {
@@ -37,8 +38,8 @@ func luminance(rgb [3]float64) float64 {
 }
 
 // TestRolesCanBeRead checks the contrast of every role on every surface in our themes. The contrast must be at least
-// 4.5:1, or 3:1 for dim text. The test uses a terminal with the theme's lightness, and paints the theme on a terminal
-// with the opposite lightness.
+// 4.5:1, or 3:1 for dim text. The terminal's own background is black for a dark theme and white for a light one. A
+// painted theme must not rely on it.
 func TestRolesCanBeRead(t *testing.T) {
 	for _, dark := range []bool{true, false} {
 		th := themes.Default(dark)
@@ -59,7 +60,7 @@ func TestRolesCanBeRead(t *testing.T) {
 							t.Errorf("%s: role %d on ground %d is not painted", th.Name, r, g)
 						}
 					}
-					if !inked { // the terminal's own colours: black and white are readable
+					if !inked { // the terminal's own text colour, which is readable on its own background
 						continue
 					}
 					a, b := luminance(text)+0.05, luminance(ground)+0.05

@@ -9,7 +9,7 @@ import (
 	"toolscope/ui/display"
 )
 
-// Input is a text input of one line. The program passes it the keys that its mode does not bind.
+// Input is a one-line text input. The program passes it the keys that its mode does not bind.
 type Input struct {
 	Prompt display.Text // text before the input in the footer; empty if the mode draws the input
 	Note   display.Text // text after the input in the footer
@@ -97,7 +97,7 @@ func (w *Window) Fit(rows, head, h int) {
 // Resize sets the total and the visible number of rows.
 func (w *Window) Resize(rows, height int) {
 	w.Rows, w.Height = rows, max(height, 1)
-	if w.Stick { // even if there are fewer rows than before, as after a step back in time
+	if w.Stick { // even if there are fewer rows than before, for example after a step back in time
 		w.At = rows - 1 - max(0, w.Beyond-w.Height/3)
 		w.Top, w.adrift = w.At-w.Height+1, false
 	}
@@ -170,8 +170,8 @@ func (w *Window) Visible() (first, last, of int) {
 	return w.Top + 1, min(w.Top+w.Height, w.Rows), w.Rows
 }
 
-// ScrollInfo formats the visible range and the total, with a sign if more rows follow below. It is empty if all rows
-// are visible.
+// ScrollInfo formats the visible range and the total, with a sign if there are more rows below. It is empty if all
+// rows are visible.
 func (p *Pen) ScrollInfo(first, last, of int) display.Text {
 	return p.scrollText(first, last, of, Count(of).Between(" of ", ""))
 }

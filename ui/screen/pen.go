@@ -19,8 +19,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// Pen writes one frame, field by field. A field has a fixed width. Text that doesn't fit is cut off. Fill writes the
-// cells that are left.
+// Pen writes one frame, field by field. A field has a fixed width. Text that doesn't fit is cut off. Fill fills the
+// remaining cells.
 type Pen struct {
 	display.Drawer
 	b     []byte
@@ -42,7 +42,7 @@ func NewPen(t themes.Theme, depth termenv.Profile, draw display.Drawer, painted 
 // Field begins a field with the given number of cells.
 func (p *Pen) Field(cells int) { p.Left = max(cells, 0) }
 
-// TextOn writes text that is safe to draw.
+// TextOn writes text in the given role on the given surface.
 func (p *Pen) TextOn(r Role, g Surface, t display.Text) {
 	p.Paint(Paint{p.Ink.on[r][g]}, t)
 }
@@ -59,7 +59,7 @@ func (p *Pen) Paint(as Paint, t display.Text) {
 	p.Left -= t.Width()
 }
 
-// Text writes text without a background.
+// Text writes text on the surface Bare.
 func (p *Pen) Text(r Role, t display.Text) { p.TextOn(r, Bare, t) }
 
 func (p *Pen) endPaint(on string) {
@@ -212,7 +212,7 @@ func (p *Pen) Title(title, note display.Text, focused bool) {
 	p.Fill(Bare)
 }
 
-// ElideMiddle removes the middle of a text that is longer than MaxNameBytes.
+// ElideMiddle removes the middle of text that is longer than MaxNameBytes.
 func ElideMiddle(s string) string {
 	if len(s) <= MaxNameBytes {
 		return s
@@ -220,8 +220,8 @@ func ElideMiddle(s string) string {
 	return s[:MaxNameBytes/2] + s[len(s)-MaxNameBytes/2:]
 }
 
-// ShortID shortens an id to the given number of cells. It keeps both ends of an ASCII id, which matter most. For fewer
-// than 8 cells, it returns an empty text.
+// ShortID shortens an id to the given number of cells. It keeps both ends of an ASCII id, because they matter most.
+// For fewer than 8 cells, it returns an empty text.
 func ShortID(id display.Text, cells int) display.Text {
 	s, w := id.String(), id.Width()
 	switch {
@@ -284,7 +284,7 @@ type Surface uint8
 const (
 	Bare     Surface = iota
 	Selected         // the selected row or token
-	Linked           // the target of the selection
+	Linked           // what the selection refers to
 	Match            // a search match
 	Growing          // the token that may still grow
 	Removed          // written by the model, but not sent

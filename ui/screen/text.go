@@ -73,7 +73,7 @@ var ASCIIGlyphs = &Glyphs{
 	Ping: display.Lit(":"), Token: display.Lit("'"), Levels: [8]display.Text(charTexts("12345678")),
 }
 
-// charTexts splits a text into its characters.
+// charTexts splits text into its characters.
 func charTexts(of string) (all []display.Text) {
 	for _, r := range of {
 		all = append(all, display.Clean(string(r)))
@@ -88,7 +88,7 @@ func cleanTexts(of ...string) (all []display.Text) {
 	return all
 }
 
-// StyledText is a text and its role.
+// StyledText is text with a role.
 type StyledText struct {
 	Role Role
 	Text display.Text
@@ -132,8 +132,8 @@ var OutcomeSides = [replay.NumOutcomes]Side{
 	replay.Emptied: Nothing, replay.Dropped: Nothing, replay.Throws: Nothing, replay.Unknown: Absent,
 }
 
-// Bytes formats a size. From 10,000 bytes on, it uses larger units with at most three digits. It truncates digits
-// and never rounds up.
+// Bytes formats a size. For 10,000 bytes and more, it uses larger units with at most three digits. It truncates
+// digits and never rounds up.
 func Bytes(n int) display.Text {
 	if n < 10_000 {
 		return Count(n).Between("", " B")
