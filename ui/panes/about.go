@@ -25,8 +25,8 @@ func EventTime(v *providers.View, event int32) display.Text {
 	return display.Text{}
 }
 
-// maxTimedDeltas is the maximum number of deltas of a growing call for which its times are shown. Computing the times
-// means reading all silences between deltas.
+// maxTimedDeltas limits the deltas of a growing call whose times are shown, because computing the times means reading
+// all silences between deltas.
 const maxTimedDeltas = 1000
 
 // latencyLines returns the lines below the run rules: the call's times and its longest silence. It returns nil if no
@@ -197,14 +197,14 @@ func drawSentBack(p *screen.Pen, v *providers.View, e stream.Event, event int, g
 	p.TextOn(screen.Plain, g, p.Name(sentBackWords(v, r)).Between(" ", ""))
 }
 
-// speakers tracks the differences between the turns in the list, because a column is not drawn if it would be empty
-// or the same in all rows.
+// speakers tracks how the turns in the list differ, because a column is not drawn if it would be empty or the same in
+// all rows.
 type speakers struct {
 	several bool // whether there are several agents
 	agent   string
-	model   bool // whether a turn has a model
-	timed   bool // whether a turn or a call has a duration
-	files   int  // how many different files were counted, up to maxFiles
+	model   bool // whether any turn has a model
+	timed   bool // whether any turn or call has a duration
+	files   int  // number of different files, counted up to maxFiles
 	file    string
 	seen    map[string]bool
 	before  string // the beginning that all file names share, up to and including the last separator
@@ -290,7 +290,7 @@ func (w *speakers) shortFile(name string) string {
 	return short
 }
 
-// agentName returns the display name of a request's agent; "" if there is none.
+// agentName returns the display name of a request's agent, or "" if there is none.
 func agentName(a *stream.RequestInfo) string {
 	switch {
 	case a == nil || a.Agent == "":

@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// breakdownTable is the table of a request's parts, at the top of the pane Request.
+// breakdownTable is the table of a request's parts, at the top of the Request pane.
 type breakdownTable struct {
 	*present.Breakdown
 	counted  stream.Usage // the usage that the tokens and costs were computed from
@@ -21,7 +21,7 @@ type breakdownTable struct {
 	unused   display.Text // a note about the tools that were not called; empty if there is none
 
 	called   calledNames
-	computed bool // the tokens and costs are computed
+	computed bool // the tokens and costs have been computed
 }
 
 // calledNames are the names of the tools that have been called so far.
@@ -74,7 +74,7 @@ func (b *breakdownTable) setBreakdown(parts *present.Breakdown, change stream.Re
 	b.Breakdown, b.compared, b.computed = parts, change.Comparable, false
 }
 
-// rowCount returns the number of rows: the heads, the parts, the total, a note, and the title of the body.
+// rowCount returns the number of rows: the column heads, the parts, the total, a note, and the title of the body.
 func (b *breakdownTable) rowCount() int {
 	switch {
 	case b.Breakdown == nil:
@@ -117,7 +117,7 @@ func (b *breakdownTable) countUnused(s *Context) {
 	}
 }
 
-// partAt returns the offset in the body of the part in a row, or -1 if the row has none.
+// partAt returns the offset in the body of the part that a row shows, or -1 if the row shows no part.
 func (b *breakdownTable) partAt(row int) int {
 	if b.Breakdown == nil || row < 1 || row > len(b.Rows) {
 		return -1

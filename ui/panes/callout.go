@@ -10,8 +10,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// callout has the rows that explain a verdict, under the title of a call or turn. It is rebuilt only when its
-// inputs change, because repairing a text is costly.
+// callout has the rows that explain a verdict, under the title of a call or turn. It is rebuilt only when its inputs
+// change, because repairing arguments is costly.
 type callout struct {
 	key     calloutKey
 	role    screen.Role     // role of the bar
@@ -45,12 +45,12 @@ type calloutLine struct {
 
 // Screen heights that decide how many rows the callout has.
 const (
-	bareRows = 14 // with fewer rows: only the sentence, and cause and advice in one row
+	bareRows = 14 // with fewer rows: only the sentence, and one row for cause and advice
 	wideRows = 24 // from this height on, the sentence may have two rows
 	riskRows = 30 // from this height on, the risk is shown too
 )
 
-// calloutLeft is the number of cells for the blank, the bar and the next blank.
+// calloutLeft is the number of cells for the bar and the blanks around it.
 const calloutLeft = 3
 
 // updateRows rebuilds the rows for the selection if their inputs have changed.
@@ -148,7 +148,7 @@ func (o *callout) layOut(s *Context, says present.Callout, width int) {
 	}
 }
 
-// fittingSentences returns as many sentences of a text as fit into one row, at least one.
+// fittingSentences returns as many sentences of text as fit into one row, but at least one.
 func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 	for p.Clean(text).Width() > room {
 		at := strings.LastIndex(strings.TrimSuffix(text, "."), ". ")
@@ -160,11 +160,11 @@ func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 	return p.Clean(text)
 }
 
-// adviceEnds are the beginnings of parts that can be left out of a piece of advice.
+// adviceEnds are the strings before which advice can be cut.
 var adviceEnds = []string{". ", "; ", ": ", " (", ", ", " or ", " and ", " to ", " in "}
 
-// shortAdvice returns as much of the advice as fits into a row: the beginning before one of adviceEnds. If even the
-// shortest beginning doesn't fit, it returns the whole advice.
+// shortAdvice returns as much of the advice as fits into a row, cut before one of adviceEnds. If no such cut makes it
+// short enough, it returns the whole advice.
 func shortAdvice(p *screen.Pen, advice string, room int) display.Text {
 	for part := advice; p.Clean(part).Width() > room; {
 		at := -1
@@ -181,8 +181,8 @@ func shortAdvice(p *screen.Pen, advice string, room int) display.Text {
 	return p.Clean(advice)
 }
 
-// fittingBeginning cuts a text before a semicolon, a colon or a parenthesis, so that as much as possible fits
-// into the given number of rows. The result ok is false if that would leave fewer than room/2 bytes.
+// fittingBeginning cuts text before a semicolon, a colon or a parenthesis, so that as much as possible fits into the
+// given number of rows. The result ok is false if that would leave fewer than room/2 bytes.
 func fittingBeginning(p *screen.Pen, text string, room, most int) (part display.Text, ok bool) {
 	for {
 		at := max(strings.LastIndex(text, "; "), strings.LastIndex(text, ": "), strings.LastIndex(text, " ("))
@@ -209,8 +209,7 @@ func (o *callout) addLine(left, n int, texts []screen.StyledText, bar bool) {
 // labelCells is the width of a label and the gap after it.
 const labelCells = 7
 
-// cutLines wraps a text into at most the given number of rows. If text is left out, the last row ends with an
-// ellipsis.
+// cutLines wraps text into at most the given number of rows. If text is left out, the last row ends with an ellipsis.
 func cutLines(p *screen.Pen, text display.Text, width, most int) []display.Text {
 	lines := display.Wrap(text, width)
 	if len(lines) > most {

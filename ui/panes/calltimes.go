@@ -200,8 +200,8 @@ func medianTime(rows []timesRow, of int) time.Duration {
 	return known[(len(known)-1)/2]
 }
 
-// timeTable formats rows of times with as many columns as fit. The first row has times. The other rows have
-// the differences from the first, or their own times where those of the first are unknown.
+// timeTable formats rows of times with as many columns as fit. The first row has times. The other rows have the
+// differences from these times, or their own times where the first row has none.
 type timeTable struct {
 	p      *screen.Pen
 	name   int // cells for the names
@@ -287,8 +287,8 @@ func (t *timeTable) orUnknown(text display.Text) display.Text {
 	return text
 }
 
-// laterText formats how much later or sooner one time is than another, to the millisecond; "" if the first
-// time is unknown. A difference of less than a millisecond is "=".
+// laterText formats how much later or sooner one time is than another, to the millisecond. A difference of less than
+// a millisecond is "=". If the first time is unknown, laterText returns "".
 func laterText(at, than time.Duration) display.Text {
 	switch d := at - than; {
 	case at < 0:

@@ -11,7 +11,7 @@ import (
 const ms = time.Millisecond
 
 // TestMedians checks that there is one row for each kind, the most frequent kind first. If only some calls have a
-// time, the median is that of those calls. A single kind gives no comparison.
+// time, the median is that of those calls. If there is only one kind, there are no rows.
 func TestMedians(t *testing.T) {
 	row := func(from string, first, end time.Duration, how providers.Arrival) timesRow {
 		r := timesRow{from: from, how: how}

@@ -81,7 +81,7 @@ func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
 	i, known := slices.BinarySearchFunc(b.open, t.OpenedBy, func(o openTurn, began int32) int { return cmp.Compare(o.began, began) })
 	if !known {
 		if t.OpenedBy < b.begun {
-			return false // the turn had ended before
+			return false // the turn had already ended
 		}
 		b.open = slices.Insert(b.open, i, openTurn{turn: t.Number, began: t.OpenedBy, ask: t.Request})
 	}
@@ -131,8 +131,8 @@ func (o *openTurn) addTo(to *price.Sum) {
 	to.Add(f)
 }
 
-// Maximum sizes of the cache. A dropped figure is computed again. The cache is larger while the screen shows
-// the past, because each step back adds up all turns.
+// Maximum sizes of the cache. A dropped figure is computed again when it is needed. The cache is larger while the
+// screen shows the past, because each step back adds up all turns.
 const (
 	maxFigures     = 1 << 12
 	maxPastFigures = 1 << 15
@@ -264,8 +264,8 @@ func TotalCost(p *screen.Pen, t price.Sum) display.Text {
 }
 
 // dollarText formats an amount, usually in eight cells. Amounts under a dollar have up to three significant digits,
-// larger ones two decimals. An approximate amount has a tilde and three decimals, but four decimals under $0.001 and
-// none from $100.
+// and larger ones have two decimals. An approximate amount has a tilde and three decimals, but it has four under
+// $0.001 and none from $100 on.
 func dollarText(usd float64, approximate bool) string {
 	switch {
 	case usd > 0 && (usd < 0.000005 || approximate && usd < 0.00005):

@@ -102,7 +102,7 @@ func lipglossDocument(styles map[screen.Role]lipgloss.Style, d *Document) string
 	return b.String()
 }
 
-// BenchmarkFind searches a large document for a text that it does not contain.
+// BenchmarkFind searches a large document for a string that it does not contain.
 func BenchmarkFind(b *testing.B) {
 	text := []byte(codeText(8 << 20))
 	for _, query := range []string{"nowhere", "Nowhere", "erreert", "return nol"} {

@@ -266,11 +266,11 @@ const fewRows = 4
 // maxSpots limits how many findings are marked in a call.
 const maxSpots = 100
 
-// minNote is the minimum width to which a note after its row is cut.
+// minNote is the minimum room after a row for a note that must be cut to fit.
 const minNote = 12
 
-// decisive are the diagnoses that decide the state of a call. Their notes are below their rows, as are the
-// notes for errors.
+// decisive are the diagnoses that decide the state of a call. Notes about them are below their rows, as are notes
+// about errors.
 var decisive = []*stream.Diagnosis{
 	stream.ArgsCut, stream.ArgsBroken, stream.ArgsTrailing, stream.ArgsMissingBrace, stream.ArgsConcat, stream.ArgsPlaceholder,
 	stream.ArgsFinalDup, stream.ArgsDouble, stream.ArgsNotObject, stream.FinishContradicts,
@@ -434,8 +434,8 @@ func (d *Document) loudTexts(s findingSpot, more display.Text) []noteText {
 	}
 }
 
-// rowsBelow returns the rows below the byte of a spot. It uses the first wording that fits after or before the
-// sign under the byte. If none fits, the full text is in the rows below.
+// rowsBelow returns the rows below the byte of a spot. It uses the first wording that fits after or before the sign
+// under the byte. If none fits, the longest wording is wrapped below the sign.
 func (d *Document) rowsBelow(s findingSpot, ways []noteText) []belowRow {
 	width := d.layoutWidth()
 	col := min(d.columnOf(s), width-1)

@@ -161,7 +161,7 @@ func (d *Document) FoldAll() (why display.Text) {
 			tokens = append(tokens, b.Token)
 		}
 		if b.End < 0 {
-			break // only the last container grows
+			break // only the last container can be growing
 		}
 		i = d.boxFrom(max(int(b.End), int(b.Row)) + 1)
 	}
@@ -291,7 +291,7 @@ func (d *Document) valueAtCursor() (path string, value, raw []byte) {
 	return path, value, raw
 }
 
-// keyBefore returns the key of value n; "" in an array.
+// keyBefore returns the key of value n, or "" in an array.
 func (d *Document) keyBefore(n int) string {
 	toks := d.callTokens()
 	for n--; n >= 0; n-- {
@@ -306,7 +306,7 @@ func (d *Document) keyBefore(n int) string {
 	return ""
 }
 
-// valueAfter returns the string value of key n; "" for any other value.
+// valueAfter returns the string value of key n, or "" if the value is not a string.
 func (d *Document) valueAfter(n int) string {
 	toks := d.callTokens()
 	for n++; n < toks.Len(); n++ {

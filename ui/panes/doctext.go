@@ -16,9 +16,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TextReader shows a text with line numbers: code, a diff, shell, Markdown, or plain lines. The text may
-// grow; only new bytes are laid out. Highlighting comes later: it runs in the background and covers complete
-// lines.
+// TextReader shows text with line numbers: code, a diff, shell, Markdown, or plain lines. The text can grow, and only
+// new bytes are laid out. Highlighting comes later: it runs in the background and covers complete lines.
 type TextReader struct {
 	screen.Window
 	Size     int  // bytes, before tabs were replaced
@@ -42,7 +41,7 @@ func NewTextReader(text string, h ContentHint) TextReader {
 // numbers is the number of cells before a line, for the cursor and the last digits of the line number.
 const numbers = 6
 
-// Kind returns the type of the text, such as Go or JSON; "text" if it is unknown.
+// Kind returns the type of the text, such as Go or JSON, or "text" if it is unknown.
 func (r *TextReader) Kind() string {
 	if r.kind == "" {
 		return "text"
@@ -267,14 +266,14 @@ func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
 	do(func() func() {
 		kind, spans := highlightText(text, hint, ink)
 		return func() {
-			if r.busy == asked { // no other job has started, and the text was not reset
+			if r.busy == asked { // no other job has started, and the text has not been reset
 				r.colours = colours{kind, spans, end, ink, nil}
 			}
 		}
 	})
 }
 
-// highlightText highlights a text. Some lexers alter the text; it then stays plain.
+// highlightText highlights text. Some lexers alter the text. In that case, it stays plain.
 func highlightText(text string, h ContentHint, p *screen.Paints) (kind string, spans []colourSpan) {
 	lexer := lexerFor(text, h)
 	if lexer == nil {

@@ -324,8 +324,8 @@ func stringBody(c *stream.Call, toks json.TokenList, n int) (body []byte, closed
 	return body, true
 }
 
-// decode appends the decoded new bytes. An escape or character that is cut off at the end waits for its
-// remaining bytes.
+// decode appends the decoded new bytes. An escape or character that is cut off at the end is decoded when its
+// remaining bytes arrive.
 func (o *openString) decode(body []byte, whole bool) {
 	end := len(body)
 	if !whole {

@@ -39,7 +39,7 @@ func TestFindLong(t *testing.T) {
 	}
 }
 
-// TestFindMany checks that many matches are found one after another.
+// TestFindMany checks that a search finds many matches, one after another.
 func TestFindMany(t *testing.T) {
 	const long = 16 << 10
 	got := FindAll(bytes.Repeat([]byte("aB"), long), "bab")

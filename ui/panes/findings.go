@@ -200,7 +200,8 @@ type findingsKey struct {
 	closed bool // the turn has ended
 }
 
-// findingsState has the data from which findingsKey is made. Making the key is slow for a turn with many calls.
+// findingsState has the values that findingsKey depends on. It is compared first, because making the key is slow for
+// a turn with many calls.
 type findingsState struct {
 	of             stream.Ref
 	events, source int // number of events of the turn, and of findings that belong to no turn

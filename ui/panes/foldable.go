@@ -114,7 +114,7 @@ func (f *foldableDocument) rowAt(off int) int32 {
 	return int32(max(0, n-1))
 }
 
-// memberKey returns the key of the field that a row begins, or "".
+// memberKey returns the key of the field that begins in a row, or "".
 func (f *foldableDocument) memberKey(row int32) string {
 	n := int(f.rows[row].Token)
 	if n < 0 || n >= f.toks.Len() || f.toks.At(n).Kind != json.Key || f.rows[row].Wrapped {
@@ -125,7 +125,7 @@ func (f *foldableDocument) memberKey(row int32) string {
 	return Unquoted(f.text, s)
 }
 
-// memberString returns the string value of the field that a row begins, or "".
+// memberString returns the string value of the field that begins in a row, or "".
 func (f *foldableDocument) memberString(row int32) string {
 	for n := int(f.rows[row].Token) + 1; n < f.toks.Len(); n++ {
 		switch f.toks.At(n).Kind {

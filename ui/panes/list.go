@@ -22,7 +22,7 @@ type List struct {
 	last  stream.Ref    // the selection at the last Extend
 	call  stream.Ref    // the last selected call; the cursor stays on it while its turn is selected
 	who   speakers
-	over  bool // the last error was reached, so the next search starts again
+	over  bool // the last error has been reached, so the next search starts over
 
 	Unsearched int // number of turns whose arguments the latest Find did not search
 }
@@ -34,7 +34,7 @@ func NewList(h Host) *List {
 	return l
 }
 
-// parentTurn returns the turn and call that started the agent of t; nil if there is none.
+// parentTurn returns the turn and call that started the agent of t. The turn is nil if there is none.
 func (l *List) parentTurn(t *stream.Turn) (up *stream.Turn, call int32) {
 	if t.Request == nil || t.Request.StartedBy.Call == 0 {
 		return nil, 0
@@ -169,7 +169,7 @@ func (l *List) AgentOf(t *stream.Turn) string {
 	return agentName(t.Request)
 }
 
-// Selection is the selected turn, or one of its calls. Either may be nil.
+// Selection is the selected turn and, if a call is selected, that call. Both are nil if nothing is selected.
 type Selection struct {
 	Turn *stream.Turn
 	Call *stream.Call
@@ -286,7 +286,7 @@ func (l *List) foldHealthy(on bool) {
 	}
 }
 
-// sayFolds shows a notice and stops folding if no run is long enough to be folded.
+// sayFolds shows a notice and stops folding if no run is long enough to fold.
 func (l *List) sayFolds() {
 	n := 0
 	for _, r := range l.order.runs {

@@ -130,7 +130,7 @@ func (l *List) drawRule(p *screen.Pen, healthy int) {
 	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
 }
 
-// narrowList is the minimum width of a stacked list that does not show the number of the cursor's row.
+// narrowList is the width below which a stacked list shows the number of the cursor's row.
 const narrowList = 80
 
 // listColumns are the widths of the columns in cells. Width 0 means that the column is not drawn.
@@ -501,7 +501,7 @@ func (l *List) tookOf(at rowTarget) display.Text {
 	return screen.Time(took)
 }
 
-// costText returns the cost of a turn. It returns nothing for an exchange without a model. If an ended turn has
+// costText returns the cost of a turn. It returns an empty text for an exchange without a model. If an ended turn has
 // no known cost, it returns the sign for unknown, except for background requests.
 func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	switch cost := l.scene.Bill.CostOf(t); {
@@ -535,7 +535,7 @@ func joinTexts(gap display.Text, parts ...display.Text) (all display.Text) {
 	return all
 }
 
-// bodySize returns the size of the response; empty if it was evicted.
+// bodySize returns the size of the response, or an empty text if it was evicted.
 func bodySize(v *providers.View, t *stream.Turn) display.Text {
 	if x := v.Exchange(t.Exchange); x != nil && t.Retention == stream.InMemory {
 		return screen.Bytes(int(x.Response.Size()))

@@ -17,7 +17,7 @@ func (l *List) Find(query string, from int, time func() bool) (rows []int, next 
 	}
 	if from == 0 {
 		l.Unsearched = 0
-		for _, h := range l.rows.machines { // matches must have rows
+		for _, h := range l.rows.machines { // the turns of folded machines have no rows, and a match needs one
 			if h.shut {
 				l.rows.setFolded(h, false)
 			}
@@ -118,7 +118,7 @@ type textQuery struct {
 
 func newTextQuery(query string) *textQuery { return &textQuery{TextQuery: filter.NewTextQuery(query)} }
 
-// containsQuery reports whether a text contains the query.
+// containsQuery reports whether text contains the query.
 func containsQuery[T string | []byte](n *textQuery, text T) bool {
 	b, ok := any(text).([]byte)
 	if !ok {

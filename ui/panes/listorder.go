@@ -85,7 +85,7 @@ type rowOrder struct {
 	of      orderInput
 }
 
-// orderInput is the input that an order was computed from.
+// orderInput has the values from which an order was computed.
 type orderInput struct {
 	by      SortKey
 	folded  bool
@@ -177,7 +177,7 @@ func (l *List) sortByHarm() {
 	}
 }
 
-// sortByValue sorts the rows by a column: numbers from the largest, names in alphabetical order.
+// sortByValue sorts the rows by a column: numbers in descending order, and names alphabetically.
 func (l *List) sortByValue() {
 	type valued struct {
 		value  float64
@@ -228,7 +228,7 @@ func (l *List) sortByValue() {
 	}
 }
 
-// rankNames returns a value for each name of a tool or model, so that the first name has the largest value. An
+// rankNames returns a value for each name of a tool or model. The alphabetically first name has the largest value. An
 // empty name comes last.
 func (l *List) rankNames() map[string]float64 {
 	ranks := map[string]float64{"": math.Inf(-1)}
@@ -310,7 +310,7 @@ func (l *List) isHealthyRow(row int) bool {
 type rowTarget struct {
 	machine *machineTurns
 	turn    *stream.Turn
-	n       int // which of the turn's rows
+	n       int // index among the turn's rows
 	healthy int // the number of calls in a folded run, or below the rule
 }
 

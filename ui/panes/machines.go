@@ -21,7 +21,7 @@ type machineRows struct {
 	dropped    int
 	plain      rowSettings
 	opened     map[string]bool                                  // by machine: true if it was unfolded, false if it was folded
-	lastStates *MachineState                                    // the first element of the latest machine states
+	lastStates *MachineState                                    // the first element of the slice last passed to updateStates
 	up         func(*stream.Turn) (up *stream.Turn, call int32) // returns the call that started the agent of a turn
 }
 

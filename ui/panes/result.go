@@ -226,7 +226,7 @@ func (r *Result) Draw(p *screen.Pen, y int, focused bool) {
 	r.sheet.Draw(p, row-len(r.lines), screen.Bare)
 }
 
-// toolLine is a line about a tool run. If the line is about a comparison, side is its result.
+// toolLine is a line about a tool run. If the line is about a comparison, side is the result of the comparison.
 type toolLine struct {
 	side     screen.Side
 	text     display.Text

@@ -22,7 +22,7 @@ type ruleResult struct {
 	with  display.Text // the arguments with which the rule runs the call, or why it doesn't run the call
 }
 
-// whyNoRules returns the reason why no rules are shown; empty if they are shown.
+// whyNoRules returns the reason why no rules are shown, or an empty text if they are shown.
 func whyNoRules(c Selection) display.Text {
 	switch {
 	case c.Call == nil:
@@ -100,8 +100,8 @@ var ruleKinds = [stream.NumRunRules]string{
 // onlyKind is the text for a client that runs only complete and valid calls.
 const onlyKind = "only if complete and valid"
 
-// kindGroups are the rules in three groups: rules that check the arguments, rules that repair them, and rules
-// that wait for the provider. Each group is in the order in which it is shown.
+// kindGroups are the rules in three groups: rules that check the arguments, rules that repair them, and rules that
+// wait for the provider. The rules of a group are in display order.
 var kindGroups = [][]stream.RunRule{
 	{stream.ParsableObject, stream.Parsable, stream.AnyArgs}, {stream.Repaired},
 	{stream.FinishReason, stream.AtEnd, stream.AtSeal, stream.NextSlot},

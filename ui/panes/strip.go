@@ -35,7 +35,7 @@ type StripSubject struct {
 	Turn       int32
 	Chosen     stream.Ref
 	Ahead      display.Text // how much traffic arrived later, in words
-	Word       display.Text // describes whether the moment moves
+	Word       display.Text // a word for whether the moment moves
 	Moves      bool
 	Still      bool // there is no moment: the strip shows the whole turn
 	Ended      bool // the strip is shown as if the turn ended here
@@ -525,8 +525,8 @@ func (s *TimeStrip) addProvider(t *stream.Turn, p *screen.Pen) {
 	}
 }
 
-// providerSign returns the sign for the provider's bytes in a cell; empty if there are none. The result quiet
-// reports whether only pings arrived.
+// providerSign returns the sign for the provider's bytes in a cell, or an empty text if there are none. The result
+// quiet reports whether only pings arrived.
 func (s *TimeStrip) providerSign(t *stream.Turn, cell, first, last int, p *screen.Pen) (sign display.Text, quiet bool) {
 	start, end := s.axis.cellStart(cell), s.axis.cellStart(cell+1)
 	from := first + sort.Search(last+1-first, func(i int) bool { return s.axis.positionOf(first+i) >= start })

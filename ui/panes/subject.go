@@ -70,7 +70,7 @@ func (s *Subject) Extend(scene *Context, w, h int) {
 	}
 }
 
-// currentSelection returns the current selection.
+// currentSelection returns the turn and call that the current frame shows.
 func (s *Subject) currentSelection() Selection { return s.scene.Of() }
 
 // factRows is the number of rows for the facts, including a blank row before and after them.

@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TextSheet shows several texts, one below the other. It is laid out once and drawn one row at a time.
+// TextSheet shows several texts, one below the other. They are laid out once and drawn one row at a time.
 type TextSheet struct {
 	blocks []block
 	Rows   int
@@ -76,7 +76,7 @@ func (s *TextSheet) LookRow() int {
 	return b.first + b.captionRows() + min(n, max(0, len(b.rows)-1))
 }
 
-// Shows returns the text of a row; nil for a caption.
+// Shows returns the text of a row, or nil for a caption.
 func (s *TextSheet) Shows(row int) (text []byte) {
 	n := sort.Search(len(s.blocks), func(i int) bool { return s.blocks[i].first > row }) - 1
 	if n < 0 || row >= s.Rows {

@@ -135,8 +135,8 @@ func (h paneTitle) rightCells() (cells int) {
 	return cells
 }
 
-// phaseFacts are the words for the phases of a call. The function callFacts adds who said so: the provider, the agent
-// or the user.
+// phaseFacts are the words for the phases of a call. The function callFacts adds the party that reported the phase:
+// the provider, the agent or the user.
 var phaseFacts = [...]string{
 	stream.PhaseAnnounced: "not begun", stream.PhaseOpen: "not finished", stream.PhaseSealed: "finished", stream.PhaseEnded: "nothing",
 	stream.PhaseTruncated: "cut", stream.PhaseAborted: "nothing", stream.PhaseRejected: "refused", stream.PhaseUnseen: "not seen",
@@ -198,7 +198,7 @@ const minWait = 100 * time.Millisecond
 
 // timesText returns when the name of a call arrived, and how long the call took. If the arguments became final later,
 // it adds that wait separately, because some providers mark all calls as final only at the end of the turn. If there
-// is less room, it returns less.
+// is too little room, it leaves out some of these times.
 func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) display.Text {
 	named, took := screen.Elapsed(start, c.OpenedAt), screen.Time(screen.CallTime(c))
 	if c.MayGrow() || took.Empty() {
@@ -221,8 +221,8 @@ func (s *Subject) timesText(c *stream.Call, start time.Duration, room int) displ
 	return took
 }
 
-// LongName is the number of cells that are reserved for a name. Facts are shown next to the name only if more
-// room is left.
+// LongName is the number of cells that are reserved for a name. Facts are shown next to the name only if there is
+// more room.
 const LongName = 24
 
 // drawTurnHead draws the number and title of a turn, its agent and model, its cost, and its verdict.
@@ -245,7 +245,7 @@ func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	h.draw(p, s.scene.Piled, focused)
 }
 
-// startedText names the agent that started the agent of a turn; "" if there is none.
+// startedText names the agent that started the agent of a turn. It returns "" if there is none.
 func startedText(p *screen.Pen, v *providers.View, t *stream.Turn) display.Text {
 	if t.Request == nil || t.Request.StartedBy.Call == 0 {
 		return display.Text{}

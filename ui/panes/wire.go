@@ -154,12 +154,11 @@ func (w *Wire) Extend(s *Context, width, height int) {
 	w.Fit(len(w.Events), titleRow, titleRow+height-detail)
 }
 
-// minFrameRows is a number of blank rows. If the pane has more, it shows the selected frame even if the frame is not
+// minFrameRows is the number of blank rows above which the pane shows the selected frame even if the frame is not
 // open.
 const minFrameRows = 6
 
-// addEvent adds a row for event n if the event belongs to the selection. Heartbeats that follow each other
-// share a row.
+// addEvent adds a row for event n if the event belongs to the selection. Consecutive heartbeats share a row.
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	kind, of := v.Subject(n)
 	args := kind == stream.Args || kind == stream.Rewrite
@@ -205,7 +204,7 @@ func belongsTo(c *stream.Call, e stream.Event, n int) bool {
 	return false
 }
 
-// currentSelection returns the current selection.
+// currentSelection returns the turn and call whose events are shown, as they are in the current view.
 func (w *Wire) currentSelection() Selection {
 	if w.scene == nil {
 		return Selection{}

@@ -163,8 +163,8 @@ func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface, wrong int) {
 	p.Bytes(screen.Bad, g, []byte(e.Text[wrong:]))
 }
 
-// maxTextBytes returns how many bytes of a text to read for the remaining cells of a row. The text may be as
-// long as all arguments together.
+// maxTextBytes returns how many bytes of text are read for the remaining cells of a row. The text may be as long as
+// all arguments together.
 func maxTextBytes(p *screen.Pen) int { return max(screen.MaxNameBytes, 64*p.Left) }
 
 // usageText formats token counts with a sign between them. Counts that are included in other counts are in
@@ -327,7 +327,7 @@ func unescapeHTML(text []byte) []byte {
 	return text
 }
 
-// wireText is a text with parts that have their own styles.
+// wireText is text with parts that have their own styles.
 type wireText struct {
 	text  []byte
 	parts []framePart
