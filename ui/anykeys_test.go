@@ -14,7 +14,7 @@ import (
 // acceptedSizes are the sizes at which each screen is checked.
 var acceptedSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {100, 30}, {140, 40}, {250, 60}}
 
-// anyKeys returns the keys that a user may press, except those that end the program or send a request.
+// anyKeys returns the keys that a user can press, except those that end the program or send a request.
 func anyKeys() (keys []string) {
 	for r := '!'; r <= '~'; r++ {
 		if !strings.ContainsRune("<qRZ", r) {

@@ -129,7 +129,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// parted reports whether the program should end.
+// parted reports whether the program should end because the last stream has ended.
 func (s *rig) parted() bool { return s.quitPending && len(s.openExchanges()) == 0 }
 
 // TestStatus checks that notes change without a new record, that alarms come last, and that notes without room are
@@ -232,7 +232,7 @@ func TestHosts(t *testing.T) {
 	}
 	s.press("j")
 	ask(5, "https://api.anthropic.com/v1/messages")
-	ask(6, "https://api.anthropic.com/v1/messages") // it now has the most open streams, and the cursor stays at it
+	ask(6, "https://api.anthropic.com/v1/messages") // this host now has the most open streams, and the cursor stays on it
 	if s.press("y"); copied != "http://127.0.0.1:45678/anthropic" {
 		t.Errorf("%q", copied)
 	}

@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// browse is the mode below all others: the panes.
+// browse is the bottom mode of the stack, which shows the panes.
 type browse struct{ m *Model }
 
 // Extend has no data to read: the panes are extended when records arrive.
@@ -159,8 +159,7 @@ func (m *Model) globalKeys() []screen.Binding {
 	return append(keys, screen.DoBoth("change", func(step int) { m.moment.stepMarker(-step, false) })...)
 }
 
-// openHelp opens the help, which explains the signs first and the keys after them. The keys for the current view come
-// first.
+// openHelp opens the help. The keys for the current view come first.
 func (m *Model) openHelp() {
 	keys := m.keysOf(m.modeStack.activeMode().Mode)
 	if _, browsing := m.modeStack.activeMode().Mode.(browse); browsing {

@@ -40,7 +40,7 @@ func (m *Model) typedCommands() []modes.Command {
 		{Word: "at", Arg: display.Lit("TIME"), Does: display.Lit("go to a moment: 1.25s, or delta d14"), Run: m.moment.goAt},
 		{Word: "jq", Arg: display.Lit("EXPR"), Alone: true, Does: display.Lit("run jq on the arguments of calls"), Run: m.openJQ},
 		{Word: "mark", Arg: display.Lit("NAME"), Does: display.Lit("bookmark this place for this session"), Run: m.bookmarks.toggleBookmark},
-		{Word: "stats", Does: display.Lit("count failures, latencies and costs"), Run: func(string) { m.openStats() }},
+		{Word: "stats", Does: display.Lit("show failures, latencies and costs"), Run: func(string) { m.openStats() }},
 		{Word: "log", Does: display.Lit("show toolscope's log"), Run: func(string) { m.openLog() }},
 		{Word: "hosts", Does: display.Lit("list the proxy's upstreams"), Run: func(string) { m.openRoutes() }},
 		{Word: "paste", Does: display.Lit("show client setup lines"), Run: func(string) { m.setup.openPaste() }},

@@ -36,8 +36,8 @@ func TestSort(t *testing.T) {
 	s.press(":sort price<enter>").shows("sort by one of: turn worst size idle time cost tool model")
 }
 
-// TestOpensAtWorst checks that files open with the worst call at the top and selected, or in the order of
-// time if nothing is bad. A live source opens in the order of time and is followed.
+// TestOpensAtWorst checks that files open with the worst call at the top and selected, or sorted by time if nothing
+// is bad. A live source opens sorted by time, and is followed.
 func TestOpensAtWorst(t *testing.T) {
 	static := func(o *Options) { o.Static = true }
 	s := newScreen(t, 80, 24, static).feed(mixed(0, 9)...).end().shows("s worst first", "VERDICT▾", "▌   3  ✗  malformed", "END")

@@ -12,7 +12,7 @@ func TestFindingsPane(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"3", "findings: HIDDEN_CHARACTERS, follows"},
 		{"j", "findings: HIDDEN_CHARACTERS"}, // the finding's sentence
-		{"j", "findings: SOURCE_NOTE"},       // about the turn, before its error
+		{"j", "findings: SOURCE_NOTE"},       // about the turn; listed before the turn's error
 		{"k", "findings: HIDDEN_CHARACTERS"},
 		{"G", "findings: PROVIDER_ERROR"},
 		{"g", "findings: HIDDEN_CHARACTERS"},

@@ -215,8 +215,8 @@ func placeEnd(p *screen.Pen, place display.Text, cells int) display.Text {
 	return p.Truncate(display.Join(more, display.Skip(place, place.Width()-cells+more.Width())), cells)
 }
 
-// sourceStatus returns texts that show whether data is arriving and whether the panes follow it. It returns
-// nil if the timeline is drawn outside the tour, because the timeline shows the same.
+// sourceStatus returns texts that show whether data is arriving and whether the panes follow it. It returns nil if
+// the timeline is drawn outside the tour, because the timeline shows the same information.
 func (fd *frameDrawer) sourceStatus() (right []screen.StyledText) {
 	if fd.m.moment.stripRows() > 0 && !fd.m.tour.isTourShown() {
 		return nil
@@ -303,8 +303,8 @@ func (fd *frameDrawer) statusNotes() (words []StatusNote) {
 // Background describes the background of the terminal.
 type Background struct{ Known, Dark bool }
 
-// Paints reports whether a theme paints its own background. It does if the terminal's background has
-// another lightness, or if that is unknown and the user named the theme.
+// Paints reports whether a theme paints its own background. It does if the terminal's background has another
+// lightness, or if that lightness is unknown and the user named the theme.
 func (g Background) Paints(t themes.Theme, asked bool) bool {
 	if g.Known {
 		return g.Dark != t.Dark
@@ -444,7 +444,7 @@ type reducedMotion struct {
 const reducedMotionTime = time.Second / 2
 
 // frameDelay returns the time until the next frame may be drawn. If that is 0 and no input caused the frame,
-// frameDelay keeps now as the time of the frame.
+// frameDelay records now as the time of the frame.
 func (c *reducedMotion) frameDelay(msg tea.Msg, now time.Time) time.Duration {
 	switch msg.(type) {
 	case tea.KeyMsg, tea.MouseMsg, tea.WindowSizeMsg, tea.ResumeMsg:

@@ -15,7 +15,7 @@ import (
 // sizes has windows for every layout: too narrow for two panes, two columns, three columns, and huge.
 var sizes = [][2]int{{20, 5}, {40, 10}, {72, 16}, {80, 24}, {140, 40}, {160, 45}, {250, 60}, {250, 80}}
 
-// looks are ways to look at the same data: keys from the browse mode, and the keys that lead back to it.
+// looks are different views of the same data: keys from the browse mode, and the keys that lead back to it.
 var looks = []struct{ keys, back string }{
 	{"", ""}, {"2", ""}, {"2r", "r"}, {"2<enter>", "<esc>"}, {"4", ""}, {"4<enter>", "<enter>"}, {"3", ""}, {"z", "z"},
 	{"2z", "z"}, {"4z<enter>", "<enter>z"}, {"?", "<esc>"}, {"/e", "<esc>"}, {"1g", ""}, {"1g2", ""}, {"1/zz\x00", "<esc>"}, {"1G2", ""},
@@ -143,7 +143,7 @@ func tour(t testing.TB, sizes [][2]int, screens ...*rig) {
 	}
 }
 
-// halfOf returns the sizes with an even index, or with an odd one, and all with TOOLSCOPE_LONG.
+// halfOf returns the sizes with an even index, or those with an odd one. With TOOLSCOPE_LONG, it returns all sizes.
 func halfOf(sizes [][2]int, n int) (some [][2]int) {
 	if thin() == 1 {
 		return sizes

@@ -14,7 +14,7 @@ import (
 	"toolscope/ui/modes"
 )
 
-// TestTakes checks that the chosen data is copied or written exactly as it is.
+// TestTakes checks that the chosen data is copied or written unchanged.
 func TestTakes(t *testing.T) {
 	var copied, saved, name string
 	forms := []modes.ExportForm{

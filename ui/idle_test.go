@@ -38,8 +38,8 @@ func (t *terminal) Write(p []byte) (int, error) {
 }
 
 // TestIdleScreen checks that the real program handles no message, draws no frame and writes no byte in an hour
-// without data. It does so on an empty screen, after streams have ended, and in modes. While a stream is open, the
-// screen updates its idle time each second, with at most 200 bytes. Memory doesn't grow.
+// without data. It checks this on an empty screen, after streams have ended, and in modes. While a stream is open,
+// the screen updates its idle time each second, with at most 200 bytes. Memory doesn't grow.
 func TestIdleScreen(t *testing.T) {
 	for _, c := range []struct {
 		what string
@@ -90,7 +90,7 @@ func TestIdleScreen(t *testing.T) {
 					t.Error(err)
 				}
 				inbox.Close(nil)
-				time.Sleep(2 * time.Second) // the last tick ends
+				time.Sleep(2 * time.Second) // until the last tick has ended
 			})
 		})
 	}

@@ -13,7 +13,7 @@ import (
 	"toolscope/stream"
 )
 
-// program replaces Bubble Tea. It runs the pending command, passes its message to the model, and counts.
+// program replaces Bubble Tea. It runs the pending command, passes its message to the model, and counts the batches.
 type program struct {
 	*Model
 	batches int
@@ -27,7 +27,7 @@ func (p *program) run() {
 	for cmd := p.Init(); cmd != nil; {
 		msg := cmd()
 		if batch, ok := msg.(tea.BatchMsg); ok {
-			msg = batch[0]() // the other command reads the clock
+			msg = batch[0]() // the other command in the batch reads the clock
 		}
 		p.batches++
 		p.at = append(p.at, time.Since(start))

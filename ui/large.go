@@ -109,8 +109,8 @@ func (fd *frameDrawer) drawWorst(p *screen.Pen) {
 	p.Text(screen.SeverityRoles[f.Severity], display.Join(p.Glyph.Severity[f.Severity], display.Lit(" "), text))
 }
 
-// runRuleText returns a string of at most the given width with the rule by which code would have run an incomplete
-// call, and with the arguments. It is empty if no rule would have run the call.
+// runRuleText names the rule by which code would have run an incomplete call, and the arguments, in at most the given
+// width. It is empty if no rule would have run the call.
 func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 	if c == nil || c.Status() != stream.CutShort && c.Status() != stream.Malformed {
 		return display.Text{}

@@ -22,8 +22,8 @@ func TestLargeFilms(t *testing.T) {
 	}
 }
 
-// TestLargeElsewhere checks that in the large layout, tabs keep the call's state above them, a comparison
-// begins with the differences, and a replay shows mostly the body.
+// TestLargeElsewhere checks that in the large layout, tabs keep the call's state above them, that a comparison begins
+// with the differences, and that a replay shows mostly the body.
 func TestLargeElsewhere(t *testing.T) {
 	s := newScreen(t, 80, 24, large).feed(demo(t, "malformed")...).end()
 	for _, tab := range []string{"3", "4", "5"} {

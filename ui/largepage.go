@@ -188,7 +188,8 @@ const (
 	missingPart = 7
 )
 
-// explainingFinding returns the worst finding of the call that explains a state, or else that of its turn.
+// explainingFinding returns the worst of the call's findings that explain a state. If there is none, it returns the
+// worst of the turn's.
 func explainingFinding(c *stream.Call, t *stream.Turn) (worst *stream.Finding) {
 	for _, list := range [][]stream.Finding{c.Findings, t.Findings} {
 		for i := range list {

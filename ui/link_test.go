@@ -16,7 +16,7 @@ func TestTokenToFrames(t *testing.T) {
 		{"k2gj", `"path"`, "#13"},
 		{"k2gjl", `"cmd/greet/main.go"`, "#13 #14"},
 		{"k2gjjjjl", `"fmt.Println(\"hi\")"`, "#15"},
-		{"k2gjjjjjl", "", "#16 #17 #18"}, // for the cursor's row
+		{"k2gjjjjjl", "", "#16 #17 #18"}, // no token is selected, so the frames of the cursor's row are marked
 		{"k2gjjjjjlj", "", "#18 #19 #20"},
 		{"k2<pgdown>", "", "#23"},
 	} {

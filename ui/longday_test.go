@@ -47,7 +47,7 @@ func TestLongDay(t *testing.T) {
 		}
 	}
 	more(n + 2)
-	s.feed(new(anthropic).bytes("event: ping\ndata: {\"type\":\"ping\"}\n\n").records...) // for the first exchange, which is open
+	s.feed(new(anthropic).bytes("event: ping\ndata: {\"type\":\"ping\"}\n\n").records...) // a ping for the first exchange, which is still open
 	s.press("m1kkkm=")
 	more(n + 3)
 	s.press("<esc><esc>p")

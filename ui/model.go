@@ -29,7 +29,7 @@ type Model struct {
 	paneLayout // the panes
 	modeStack  modeStack
 	entries    []modes.Entry
-	now        []screen.Binding // the keys of the mode on top; nil until they are needed
+	now        []screen.Binding // the keys of the top mode; nil until they are needed
 	frame      frameDrawer
 
 	paneSet                  // the panes, with links between them
@@ -277,10 +277,10 @@ type Options struct {
 	Speed    float64                     // speed of the demo; 0 means 1
 	Prepare  func(*providers.Inspector)  // configures the inspector; nil to detect formats
 	Recent   []RecentCapture             // captures that the user can choose from if there is no source; may be nil
-	Copy     CopyText                    // copies a text to the clipboard; may be nil
+	Copy     CopyText                    // copies text to the clipboard; may be nil
 	Save     SaveFile                    // writes a new file; may be nil
-	Edit     EditorCommand               // opens a text in an editor; may be nil
-	Pipe     PipeText                    // pipes a text to a command; may be nil
+	Edit     EditorCommand               // opens text in an editor; may be nil
+	Pipe     PipeText                    // pipes text to a command; may be nil
 	Forms    []modes.ExportForm          // the export formats
 	Remember SaveTheme                   // saves a theme for the next run; may be nil
 	Break    modes.Breakpoint            // holds responses; nil without a proxy
@@ -310,17 +310,17 @@ type Options struct {
 // CutCapture returns a capture that ends at the moment of a view.
 type CutCapture func(at *providers.View) ([]byte, error)
 
-// StatsTable returns tables of rates, latencies and costs of a view that fit into a number of cells.
+// StatsTable returns tables of rates, latencies and costs of a view that fit into the given number of cells.
 type StatsTable func(of *providers.View, cells int) string
 
-// CopyText copies a text to the clipboard, and returns the methods that it used.
+// CopyText copies text to the clipboard, and returns the methods that it used.
 type CopyText func(text []byte) (ways string, err error)
 
 // SaveFile writes a new file with a name like the given one, and returns its path. It never overwrites a
 // file.
 type SaveFile func(name string, data []byte) (path string, err error)
 
-// PipeText pipes a text to a shell command, and returns its output.
+// PipeText pipes text to a shell command, and returns the command's output.
 type PipeText func(command string, data []byte) (output []byte, err error)
 
 // SaveTheme saves the name of a theme for the next run, and returns the place where it is saved.
@@ -329,7 +329,7 @@ type SaveTheme func(theme string) (where string, err error)
 // OpenDemo opens the demo in its own inbox or in the source's inbox.
 type OpenDemo func(ownInbox bool) Inbox
 
-// Playback is a clock with a speed that can be paused.
+// Playback is a clock that has a speed and can be paused.
 type Playback interface {
 	Pause(bool)
 	Paused() bool

@@ -29,7 +29,7 @@ func (s *rig) dragTo(x, y, toX, toY int) *rig {
 	return s.mouseAt(toX, toY, tea.MouseButtonLeft, tea.MouseActionRelease)
 }
 
-// find returns the place of a text below the first row.
+// find returns the place of the given text below the first row.
 func (s *rig) find(text string) (x, y int) {
 	s.t.Helper()
 	for y, row := range s.rows() {

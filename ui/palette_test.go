@@ -62,8 +62,8 @@ func (s *rig) offered() (rows []string) {
 	}
 }
 
-// TestPalette checks that a few letters of an entry find it, that the palette runs the selected entry, and that
-// nothing of the palette stays on the screen.
+// TestPalette checks that a few letters of an entry find it, that the palette runs the selected entry, and that no
+// part of the palette stays on the screen.
 func TestPalette(t *testing.T) {
 	s := agent(t, 80, 24)
 	before := s.View()

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// paneSet has the panes, which have links between them.
+// paneSet has the panes, and methods that link them.
 type paneSet struct {
 	m        *Model
 	list     *panes.List
@@ -207,7 +207,7 @@ type Layout struct {
 	List, Side int            // widths of the first and third columns, 0 for the default
 	Above, Low int            // heights of a list above other panes and of the lower tab, 0 for the default
 	Columns    SplitDirection // side by side or stacked
-	Tabs       TabState       // a tab is open under the document, or not
+	Tabs       TabState       // whether a tab is open under the document
 }
 
 // SplitDirection says how panes are arranged.

@@ -8,7 +8,7 @@ import (
 // answersWithin is the number of rows at the top that must contain the answer if no key is needed.
 const answersWithin = 17
 
-// static makes the source one that doesn't grow. Such a source opens at the worst call.
+// static marks the source as one that doesn't grow. Such a source opens at the worst call.
 func static(o *Options) { o.Static = true }
 
 // TestQuestions checks that at 80 x 24, each question is answered on one screen, after at most one key from a fresh

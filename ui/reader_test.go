@@ -157,7 +157,7 @@ func TestOpenScrolls(t *testing.T) {
 	}
 }
 
-// TestLateHighlighting checks that colours that are no longer needed are dropped.
+// TestLateHighlighting checks that highlighting is dropped if it is no longer needed when it is ready.
 func TestLateHighlighting(t *testing.T) {
 	a := new(anthropic).open("msg_1").call("toolu_1", "tool", `{"command":"ls | wc","q":"words"}`).seal()
 	s := newScreen(t, 80, 24).feed(a.records...).press("2gjl<enter>")

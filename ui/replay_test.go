@@ -83,7 +83,7 @@ func TestReplayConversation(t *testing.T) {
 // TestReplayDraws checks that the sent text and the model's own text are shown with their differences marked.
 func TestReplayDraws(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(brokenCall().records...).press("pg")
-	s.shows("Sent back?  write_file  malformed · 41 B", "scope: this call, ids checked to turn 1", "preserve  behaviour 1 of 9", "∅  {} instead     accepts  by rule all 41 B", `"input": {}`, broken[:30])
+	s.shows("Sent back?  write_file  malformed · 41 B", "scope: this call, ids checked up to turn 1", "preserve  behaviour 1 of 9", "∅  {} instead     accepts  by rule all 41 B", `"input": {}`, broken[:30])
 	s.shows("2 B new or moved", fmt.Sprintf("%d B, none sent", len(broken)), "then the results", "10 targets  = 5  ≈ 0  ≠ 0  ∅ 5  accepts 5  refuses 1  not known 4")
 	s.press("l").shows(`"INVALID_JSON":`, `{\"path\"`, "19 B new or moved").hides("not sent", "none sent")
 	s.press("r").shows(`{"role":"assistant","content":[{"type":"tool_use"`)

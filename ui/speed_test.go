@@ -149,7 +149,7 @@ func TestLiveFrames(t *testing.T) {
 	t.Error("the 9th of 10 frames takes more than a millisecond")
 }
 
-// TestDeltaCostIsFlat checks that processing a delta costs the same early and late.
+// TestDeltaCostIsFlat checks that processing a delta costs the same early and late in a stream.
 func TestDeltaCostIsFlat(t *testing.T) {
 	measured(t)
 	more := func(n int) (*rig, func()) {

@@ -171,8 +171,8 @@ func (ms *modeStack) extendModes() tea.Cmd {
 	return tea.Batch(asked...)
 }
 
-// currentKeys returns the keys of the mode on top. They are listed when a frame or a click needs them, because
-// most updates draw no frame.
+// currentKeys returns the keys of the top mode. They are listed when a frame or a click needs them, because most
+// updates draw no frame.
 func (ms *modeStack) currentKeys() []screen.Binding {
 	if ms.m.now == nil {
 		if ms.m.now = ms.m.keysOf(ms.activeMode().Mode); ms.m.tour.hasTourKeys() {
@@ -182,8 +182,8 @@ func (ms *modeStack) currentKeys() []screen.Binding {
 	return ms.m.now
 }
 
-// workDone is the result of background work. The function then runs if the mode with the id seat is still
-// open, or if seat is 0.
+// workDone is the result of background work. Its function is run if the mode with the id seat is still open, or if
+// seat is 0.
 type workDone struct {
 	seat int
 	then func()

@@ -177,7 +177,7 @@ func TestTakeOver(t *testing.T) {
 		}
 		s.shows("PAUSED").hides("Tour 3 of 12", "Two calls share", "before the first turn")
 		if key == "<esc>" {
-			s.shows("your turn: space continues, } next scene, d restart")
+			s.shows("you left the tour: space continues, } skips ahead, d restarts")
 		}
 		if s.press("1").shows("{ } scene", "d restart").press("}").shows("Tour 4 of 12", "After 25 bytes"); !s.tour.waits {
 			t.Errorf("%s: it goes on by itself after what the user asked for", key)

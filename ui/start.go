@@ -235,7 +235,7 @@ func (su *setupScreen) copySetupLines() {
 	su.m.copyText([]byte(strings.Join(a.Ways[su.index].lines(), "\n")))
 }
 
-// copyText copies a text to the clipboard, and shows the methods that it used or the reason why it failed.
+// copyText copies text to the clipboard, and shows the methods that it used or the reason why it failed.
 func (m *Model) copyText(text []byte) {
 	if m.opt.Copy == nil {
 		m.showNotice(display.Lit("no clipboard"))
@@ -368,7 +368,7 @@ func (rc *requestCursor) drawMCP(p *screen.Pen, y, height int) {
 	}
 }
 
-// mcpTitle returns a text with the numbers of requests and tool calls.
+// mcpTitle returns the numbers of requests and tool calls as text.
 func (rc *requestCursor) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
 	calls := 0
 	for _, s := range v.Servers() {

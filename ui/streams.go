@@ -228,7 +228,7 @@ func silenceOf(x *providers.Exchange, now time.Duration) time.Duration {
 	return 0
 }
 
-// padLeft pads a text to the given width with blanks on its left.
+// padLeft pads text to the given width with blanks on its left.
 func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
 	return p.Format("%*s%s", max(0, cells-t.Width()), "", t)
 }

@@ -14,7 +14,7 @@ func (s *rig) stripText() string {
 	return strings.Join(rows[len(rows)-1-s.moment.stripRows():len(rows)-1], "\n")
 }
 
-// lane returns the row of the timeline that begins with a word.
+// lane returns the row of the timeline that begins with the given word.
 func (s *rig) lane(word string) string {
 	for _, row := range strings.Split(s.stripText(), "\n") {
 		if strings.HasPrefix(strings.TrimLeft(row, "│▌ "), word) {

@@ -189,7 +189,7 @@ func (tp *tourPlayer) leaveTourWithNote() {
 	if opening {
 		tp.exploreDemo()
 	}
-	tp.m.showNotice(display.Lit("your turn: space continues, } next scene, d restart"))
+	tp.m.showNotice(display.Lit("you left the tour: space continues, } skips ahead, d restarts"))
 }
 
 // exploreDemo goes to the end of the demo and selects the worst call.

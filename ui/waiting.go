@@ -76,7 +76,7 @@ func (fd *frameDrawer) findWaits(now time.Duration) (w waitSummary) {
 				add(x, t)
 			}
 		}
-		// a request without a response may come from a client that has just continued, and a tool may be running
+		// don't count a client that may have just continued with a new request, or one whose tool is running
 		w.clients = max(0, waitingClients(v.Session().Turns, now)-w.unbegun-fd.runningTools())
 	}
 	return w

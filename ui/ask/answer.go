@@ -22,7 +22,7 @@ type answer struct {
 // the row before it.
 type row struct {
 	key, text string
-	later     func() string // returns the text; nil if the field text has it
+	later     func() string // returns the text; nil if the field text is set
 }
 
 func (a *answer) add(key, format string, args ...any) {

@@ -39,8 +39,7 @@ func (q *query) listRuns() (*answer, error) {
 	return a, nil
 }
 
-// runRow returns a run in one row. If the run has not been read, it reads the run, but not longer than the time
-// until.
+// runRow returns a run in one row. If the run has not been read yet, it reads the run, but stops at the time until.
 func (q *query) runRow(f RunFile, until time.Time) string {
 	when := f.Written.UTC().Format("2006-01-02 15:04Z")
 	if f.Live {
@@ -176,7 +175,7 @@ func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) stri
 	return text
 }
 
-// turnEnd returns a text that says how a turn's request failed, and which turn repeats it.
+// turnEnd describes how a turn's request failed, and which turn repeats it.
 func (r *Run) turnEnd(t *stream.Turn) (text string) {
 	for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("HTTP status", "repeats", "retried") {
 		if f.Word != "HTTP status" {

@@ -21,8 +21,8 @@ func quoteText(text string) string {
 	return strings.ReplaceAll(string(display.AppendJSON(nil, text)), "<", `\u003c`)
 }
 
-// quoteStart quotes the beginning of a text. The parameter most is the maximum number of bytes, and size is
-// the size of the complete text. If the quote is shorter, quoteStart adds both sizes.
+// quoteStart quotes the beginning of text. The parameter most is the maximum number of bytes, and size is the size of
+// the complete text. If the quote is shorter, quoteStart adds both sizes.
 func quoteStart(text string, size, most int) string {
 	start := cutText(text, most)
 	if len(start) >= size {
@@ -31,7 +31,7 @@ func quoteStart(text string, size, most int) string {
 	return fmt.Sprintf("%s (first %d of %d B)", quoteText(start), len(start), size)
 }
 
-// cutText returns the beginning of a text, at most the given number of bytes. It does not split a character.
+// cutText returns the beginning of text, at most the given number of bytes. It does not split a character.
 func cutText(text string, most int) string {
 	if len(text) <= most {
 		return text

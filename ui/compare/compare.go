@@ -45,7 +45,7 @@ type comparison struct {
 	groups []*group
 	sums   map[stream.Ref]uint64 // hashes of complete arguments
 	busy   bool                  // another goroutine is comparing
-	stale  bool                  // a result is not shown yet
+	stale  bool                  // a result has not been shown yet
 	made   int                   // number of layouts so far
 
 	times        []diff.Times
@@ -79,7 +79,7 @@ func (c *comparison) Roll(rows int) {
 	c.Window.Roll(rows)
 }
 
-// columnState is compared to detect changes. A column whose state is equal has not changed.
+// columnState has the values that show whether a column has changed.
 type columnState struct {
 	turn   stream.Ref
 	events int

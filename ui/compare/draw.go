@@ -144,7 +144,7 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, tail.Between("", " "))
 }
 
-// rangeOf returns a text that shows which columns are visible.
+// rangeOf says which columns are visible.
 func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
 	from, to := c.first+2, c.first+len(shown)
 	which := p.Format("%d%s%d", from, p.Glyph.Dash, to)

@@ -97,7 +97,7 @@ func (c *comparison) calloutRows(rows int) []display.Text {
 	return []display.Text{c.draw.Truncate(c.draw.Clean(c.sentence[len(c.sentence)-1]), room)}
 }
 
-// splitSentence splits a text after its first sentence. A value in quotation marks is not split.
+// splitSentence splits text after its first sentence. A value in quotation marks is not split.
 func splitSentence(text string) (first, rest string) {
 	quoted := false
 	for i := range len(text) - 1 {
@@ -209,7 +209,7 @@ func (c *comparison) matrixCell(v *providers.View, title string, i int, t *strea
 	return none
 }
 
-// schemaCell returns a text that says how many calls in a turn break their schema, or that all of them match it.
+// schemaCell says how many calls in a turn break their schema, or that all of them match it.
 func (c *comparison) schemaCell(v *providers.View, t *stream.Turn, none screen.StyledText) screen.StyledText {
 	breaks, checked, x := 0, 0, v.Exchange(t.Exchange)
 	for _, call := range t.Calls {

@@ -295,9 +295,9 @@ func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration)
 	return fmt.Sprintf("%s took %s, %s %s.", name(slow), say(p.Sides[slow].Took), name(fast), say(p.Sides[fast].Took))
 }
 
-// Sentence returns versions of one text, the longest first. The caller shows the first version that fits. A
-// version says which sides agree, and names the most serious difference of every other side. The order of
-// severity is: a call, a state, a type, a value. If no side differs, the text compares the times.
+// Sentence returns versions of the same text, the longest first. The caller shows the first version that fits. A
+// version says which sides agree, and names the most serious difference of every other side. The order of severity
+// is: a call, a state, a type, a value. If no side differs, the text compares the times.
 func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 	count := p.Count()
 	members := count.fieldsText()
@@ -348,8 +348,7 @@ func withFullStop(s string) string {
 	return s + "."
 }
 
-// fieldsText returns a text with the number of fields that differ and the number of fields that break the
-// schema. It returns "" if both are 0.
+// fieldsText says how many fields differ, and how many break the schema. It returns "" if both numbers are 0.
 func (c *Counts) fieldsText() string {
 	var parts []string
 	switch n := c.DifferingFields(); {

@@ -4,7 +4,7 @@
 //	state:bad model:sonnet cost>0.01 "two words" -tool:notify
 //
 // A filter is a list of words with blanks between them, and all words must match. A word is a [Field] with
-// its value, or a plain text. toolscope searches for a plain text in the row of a turn or call (a tool, an
+// its value, or plain text. toolscope searches for plain text in the row of a turn or call (a tool, an
 // id, a state, a model, a code, the user's prompt), in the arguments of calls and in the text of turns. A
 // quoted word is never a field. Matching ignores case.
 //
@@ -13,7 +13,7 @@
 //     neither the turn nor any of its calls matches a word with a minus. For a call, the fields of
 //     turns are compared with its turn.
 //   - An unknown value matches nothing: the unknown cost of a turn is neither more nor less than a sum.
-//   - Every text is a filter. Invalid words are reported and ignored.
+//   - Every string is a filter. Invalid words are reported and ignored.
 package filter
 
 import (
@@ -266,9 +266,9 @@ func (w word) parseTerm(f *Filter) (t term, why string) {
 	return t, why
 }
 
-// Complete completes the last word of a text. The result all contains the possible words. The result longer is the
-// text, extended by the characters with which all these words begin. The function seen returns known values of a
-// field without fixed values; it may be nil.
+// Complete completes the last word of text. The result all contains the possible words. The result longer is text,
+// extended by the characters with which all these words begin. The function seen returns known values of a field
+// without fixed values. It may be nil.
 func Complete(text string, seen func(field string) []string) (longer string, all []string) {
 	start, last := len(text), word{}
 	if words := splitWords(text); len(words) > 0 && !isBlank(text[len(text)-1]) {

@@ -16,16 +16,13 @@ import (
 	"github.com/itchyny/gojq"
 )
 
-// A JQExpr runs a jq expression on JSON texts. The expression can read only the text, not files or environment
-// variables. Its time and memory are limited.
-
 // JQTimeout is the time limit for a run.
 const JQTimeout = 2 * time.Second
 
 // ErrTimeout is the error for a run that exceeded JQTimeout.
 var ErrTimeout = errors.New("jq took longer than " + JQTimeout.String())
 
-// NotJSONError is the error for a text that is not JSON, with the reason.
+// NotJSONError is the error for text that is not JSON, with the reason.
 type NotJSONError struct{ Why string }
 
 func (e NotJSONError) Error() string { return "not JSON: " + e.Why }
@@ -33,7 +30,8 @@ func (e NotJSONError) Error() string { return "not JSON: " + e.Why }
 // IsNotJSON reports whether an error is a NotJSONError.
 func IsNotJSON(err error) bool { return errors.As(err, new(NotJSONError)) }
 
-// JQExpr is a compiled expression.
+// JQExpr is a compiled jq expression, which runs on JSON texts. It can read only the text, not files or environment
+// variables. Its time and memory are limited.
 type JQExpr struct {
 	code      *gojq.Code
 	maxMemory int

@@ -49,7 +49,8 @@ type httpSender struct {
 func newHTTPSender(to *url.URL, headers http.Header, version string) *httpSender {
 	return &httpSender{url: to.String(), headers: headers, hide: hideValues(headers), version: version, client: http.Client{
 		Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: defaultTimeout,
-		// The headers are meant only for the configured collector. Also, a redirected POST can become a GET.
+		// Redirects are not followed. The headers are meant only for the configured collector, and a redirected POST
+		// can become a GET.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }

@@ -182,7 +182,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestAwait checks that no spans are lost while a caller waits, even if the collector is busy at first. Await does
+// TestAwait checks that no spans are lost while a caller waits, even if the collector is busy at first. Await must
 // not block if the collector accepts nothing.
 func TestAwait(t *testing.T) {
 	url, got := counted(t, func(n int, w http.ResponseWriter) { w.WriteHeader(map[bool]int{true: 429, false: 200}[n == 1]) })

@@ -180,7 +180,7 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 // longest form first.
 func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
 	scope := p.Format("scope: %s", [...]string{"this call", "the turn", "the conversation"}[m.scope])
-	looked := p.Format("%s, ids checked to turn %d", scope, m.of.Turn+1)
+	looked := p.Format("%s, ids checked up to turn %d", scope, m.of.Turn+1)
 	if m.of.Turn > 0 && len(m.exchange.CarriedCalls()) == 0 && m.scope != replay.WholeConversation {
 		looked = p.Format("%s, only ids of turn %d", scope, m.of.Turn+1)
 	}
@@ -495,8 +495,7 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 // takesWords say whether a provider accepts a request.
 var takesWords = [replay.NumVerdicts]string{replay.Unproven: "not known", replay.Accepted: "accepts", replay.Refused: "refuses"}
 
-// takenWords returns a text that says whether the provider accepts the request. If there is room, the text includes
-// the source of this fact.
+// takenWords says whether the provider accepts the request. If there is room, it adds the source of this fact.
 func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	if cells < proofColumn || a.By == replay.NoProof {
 		return p.Clean(takesWords[a.Verdict])

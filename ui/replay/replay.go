@@ -1,4 +1,4 @@
-// Package replay implements the mode that previews how a request would send a call back. The request may go to
+// Package replay implements the mode that previews how a request would send a call back. The request can go to
 // another provider or come from another client. The mode shows a table of previews, and one preview in full. The
 // previews update while the call arrives.
 package replay

@@ -222,8 +222,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestFailed checks that a turn failed if the provider or the network ended it, or if toolscope answered instead.
-// It did not fail if the client left, or if its end was not seen.
+// TestFailed checks that a turn counts as failed if the provider or the network ended it, or if toolscope answered
+// instead. It does not count as failed if the client left, or if its end was not seen.
 func TestFailed(t *testing.T) {
 	for _, test := range []struct {
 		by     stream.Party
