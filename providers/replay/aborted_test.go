@@ -23,8 +23,9 @@ func abortedTurn(t *testing.T, protocol, body string) *stream.Turn {
 	return turns[0]
 }
 
-// TestAbortedPreview checks the previews of a turn whose second call was cut off. Each known client sends what it is
-// known to send, other clients are unknown, and a behaviour treats the call like any other.
+// TestAbortedPreview checks the previews of a turn whose second call was cut off. The preview for a known client
+// shows what this client sends, the preview for any other client is unknown, and a behaviour treats the call like any
+// other call.
 func TestAbortedPreview(t *testing.T) {
 	anthropic := abortedTurn(t, "anthropic", sseOf(
 		`{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":3,"output_tokens":1}}}`,

@@ -8,8 +8,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestAcceptance checks that outcome and acceptance are independent. A target's rules prove that it accepts an
-// object, and they prove its refusals. They prove nothing about other text unless a rule covers it.
+// TestAcceptance checks that outcome and acceptance are independent. A target's rules can prove that it accepts an
+// object, or that it refuses a call. They prove nothing about text that no rule covers.
 func TestAcceptance(t *testing.T) {
 	const (
 		taken   = "accepted rule"

@@ -11,8 +11,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// sentArgs returns the call's arguments in the form in which they would be sent. It also sets fields of sent and adds
-// the losses.
+// sentArgs returns the call's arguments in the form in which they would be sent. It also sets the outcome in sent,
+// and adds the losses.
 func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []byte {
 	if c.cleaned = nil; f.invalid.is() {
 		c.addLossAt(f.invalid, UnicodeSanitized.newLoss("bytes that are not UTF-8 become U+FFFD"))
@@ -33,7 +33,7 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 		p.ToolKind, sent.Outcome = "function", Wrapped
 		return objectOf("input", c.quoteArgs(f))
 	case own && (f.syntax == json.SyntaxObject || f.syntax == json.SyntaxEmpty && c.To.Form == protocol.TextForm):
-		return f.raw // an item of the protocol itself: no client parses its arguments
+		return f.raw // a special item of the protocol: no client parses its arguments
 	case c.Policy.way != nil && !own:
 		return c.byClient(p, f, sent)
 	case c.Policy.again && !own && f.syntax != json.SyntaxEmpty:
@@ -53,8 +53,8 @@ func (c *previewBuilder) isNative(p *protocol.Part) bool {
 	return c.same && p.ToolKind != "function" && p.ToolKind != "custom"
 }
 
-// addLossAt adds a loss for a range of bytes in the arguments. The range is in the original text or in the sanitised
-// text.
+// addLossAt adds a loss for a range of bytes in the arguments. If the arguments were sanitised, the range refers to
+// the sanitised text.
 func (c *previewBuilder) addLossAt(at span, l Loss) {
 	if c.cleaned != nil {
 		raw := c.src.facts[c.call-1].raw
@@ -197,7 +197,7 @@ func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 	return c.rewriteValue(made, sent), true
 }
 
-// objectArgs returns arguments that are one object in the form that the target uses.
+// objectArgs returns an object of arguments in the form that the target uses.
 func (c *previewBuilder) objectArgs(from protocol.ArgsForm, f *argsFacts, sent *Sent) []byte {
 	if from == protocol.TextForm && c.To.Form != protocol.TextForm {
 		sent.Outcome = max(sent.Outcome, Parsed)
@@ -260,7 +260,7 @@ func (c *previewBuilder) rewriteValue(f *argsFacts, sent *Sent) []byte {
 	return out
 }
 
-// valueRules returns the rules for the changes to a value on its way to the target.
+// valueRules returns the rules by which a value is rewritten for the target.
 func (c *previewBuilder) valueRules() (how rewriteRules) {
 	if c.Policy.reserialises {
 		how = rewriteRules{doubles: true, spell: true, javaScript: true}
@@ -317,10 +317,10 @@ func surroundingSpace(text []byte) span {
 	return span{len(bytes.TrimRight(text, whitespace)), len(text)}
 }
 
-// whitespace is the white-space characters of JSON.
+// whitespace contains the white-space characters of JSON.
 const whitespace = " \t\r\n"
 
-// quoteShort returns a text for a message. It shortens a long text.
+// quoteShort prepares a text for quoting in a message. It shortens long text, and replaces invalid bytes.
 func quoteShort(s string) string {
 	return string(json.ReplaceInvalid([]byte(stream.Clip([]byte(s), 0, 48))))
 }
@@ -345,12 +345,12 @@ type argsFacts struct {
 	fraction span // a fraction with more digits than a double
 	huge     span // a number that is too large for a double
 	escapes  span // a string that JavaScript writes differently
-	halves   span // a string with half a surrogate pair that JavaScript writes differently
+	halves   span // a string that contains half a surrogate pair, and that JavaScript writes differently
 	half     span // half a surrogate pair
 	invalid  span // bytes that are not UTF-8
 	twice    span // a duplicate key
 	unsorted span // a key that sorts before the previous one
-	numeric  span // an array index that is out of place as a key: JavaScript puts array indexes first
+	numeric  span // a key that is an array index and out of place: JavaScript puts such keys first
 	depth    int  // nesting of containers
 }
 

@@ -23,7 +23,7 @@ func large(n int) string {
 	return b.String()
 }
 
-// BenchmarkSource collects the facts about 1 MiB of arguments, which all previews share.
+// BenchmarkSource measures the collection of facts about 1 MiB of arguments. All previews share these facts.
 func BenchmarkSource(b *testing.B) {
 	from := providers.TargetOf("openai-chat")
 	m := calls(from, large(1<<20))

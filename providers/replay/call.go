@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// makeCall adapts a call to the target. It returns false if the call is left out, if the client throws, or if the
-// arguments are unknown. The parameter first is true for the first call of its message.
+// makeCall adapts a call to the target. It returns false if the call is left out, if the client throws an error, or
+// if the arguments are unknown. The parameter first is true for the first call of its message.
 func (c *previewBuilder) makeCall(p *protocol.Part, f *argsFacts, role protocol.Role, first bool) bool {
 	sent := Sent{Call: c.call, ID: p.ID, Name: p.Name, Original: f.raw, Form: c.To.Form}
 	switch {
@@ -123,7 +123,7 @@ func (c *previewBuilder) markUnknown(sent Sent, l Loss) bool {
 	return false
 }
 
-// retractLosses removes the current call's losses for which the function which returns true.
+// retractLosses removes losses of the current call: those for which the predicate returns true.
 func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	n := len(c.Losses)
 	for n > 0 && c.Losses[n-1].Call == c.call {
@@ -132,13 +132,13 @@ func (c *previewBuilder) retractLosses(which func(Loss) bool) {
 	c.Losses = c.Losses[:n+len(slices.DeleteFunc(c.Losses[n:], which))]
 }
 
-// sameCall reports whether two parts are the same call when they are written.
+// sameCall reports whether two parts are written as the same call.
 func sameCall(a, b *protocol.Part) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Item == b.Item && a.ToolKind == b.ToolKind && a.Signature == b.Signature && a.Form == b.Form &&
 		string(a.Args) == string(b.Args)
 }
 
-// dropUnsupported removes values for which the target has no field, and adds their losses.
+// dropUnsupported removes values for which the target has no field, and adds a loss for each.
 func (c *previewBuilder) dropUnsupported(p *protocol.Part) {
 	if c.same {
 		return
@@ -215,7 +215,7 @@ func (c *previewBuilder) keepSignature(p *protocol.Part, sent *Sent, first bool)
 		c.addLoss(SignatureDropped.newLoss("%s has no field for the call's signature", stream.Own(c.Policy.Client.Title)))
 		p.Signature = ""
 	case !c.same || !c.To.HasSignatures && c.To != c.src.From:
-		c.addLoss(SignatureDropped.newLoss("the call's signature is valid only for its own provider"))
+		c.addLoss(SignatureDropped.newLoss("the call's signature is valid only for the provider that created it"))
 		p.Signature = ""
 	}
 	if !c.To.HasSignatures || p.Signature != "" || !first {

@@ -21,8 +21,8 @@ type clientRule func(r receivedCall, to string) clientCall
 type receivedCall struct {
 	from  string // protocol of the call; "" if unknown
 	name  string
-	args  string // the text of the arguments; for protocols with arguments as a value, the JSON of the value
-	value bool   // the protocol has arguments as a value, not as text in deltas
+	args  string // the arguments: the text or, for protocols that send a value, its JSON
+	value bool   // the protocol sends arguments as a value, not as text in deltas
 
 	id    string
 	mates []receivedCall // all calls of the message, including this one
@@ -129,12 +129,12 @@ func (c *previewBuilder) setOutcome(p *protocol.Part, f *argsFacts, sent *Sent, 
 	}
 }
 
-// addRewriteLosses adds the losses for args, which are the arguments in f with the same value in another form.
+// addRewriteLosses adds the losses for args, which have the same value as the arguments in f but another form.
 func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	now, before := factsOf(args, false), len(c.Losses)
 	gone := func(was, is span) span {
 		if is.is() {
-			return span{} // it is still there: nothing is lost
+			return span{} // the new text still has one: nothing is lost
 		}
 		return was
 	}
@@ -145,7 +145,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	c.addLossOf(f, NumSpelling, f.respelledIn(now), "%s is written differently")
 	spelled := gone(f.respelledString(rewriteRules{}), now.respelledString(rewriteRules{}))
 	if !utf8.Valid(f.raw) && utf8.Valid(args) {
-		spelled = f.half // half a character can only be an escape
+		spelled = f.half // in valid UTF-8, half a character can only be an escape
 	}
 	c.addLossOf(f, StrSpelling, spelled, "%s is written with different escapes")
 	c.addLossOf(f, KeyOrder, gone(f.numeric, now.numeric), "JavaScript moves keys that are numbers to the front: %s moves")
@@ -159,7 +159,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 }
 
 // respelledIn returns the first number that is spelled differently in now. The parameter now contains the facts about
-// arguments with the same value.
+// the rewritten arguments.
 func (f *argsFacts) respelledIn(now *argsFacts) (at span) {
 	there := map[string]bool{}
 	for lit := range now.numberSpans() {
@@ -188,7 +188,7 @@ func (f *argsFacts) numberSpans() iter.Seq[span] {
 }
 
 // The rules of clients in JavaScript follow. Each rule reproduces the client's code. If the protocol sends arguments
-// as values, JSON.parse has read them before the rule's code does.
+// as values, JSON.parse has already read them before this code runs.
 
 // parseArgs returns the value of the arguments, for a protocol that sends arguments as values.
 func (r *receivedCall) parseArgs() js.Value {
@@ -329,7 +329,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 }
 
 // langChainInput returns the input that LangChain JS reads. LangChain treats a call as invalid if its arguments are
-// not an object, or if its arguments came as text and it has no id. If another call of the message is valid,
+// not an object, or if its arguments arrived as text and it has no id. If another call of the message is valid,
 // LangChain sends no invalid calls.
 func (r *receivedCall) langChainInput() (v js.Value, valid bool) {
 	text := js.Trim(r.args)
@@ -436,7 +436,7 @@ func codexRule(r receivedCall, to string) clientCall {
 func llamaIndexTSRule(r receivedCall, _ string) clientCall {
 	v, ok := js.Parse(r.args)
 	if !ok {
-		return clientRaises("JSON.parse throws, and the process ends")
+		return clientRaises("JSON.parse throws an error, and the process ends")
 	}
 	if v.Kind != js.String {
 		return callWith(v.JSON())
@@ -484,7 +484,8 @@ func mastraRule(r receivedCall, to string) clientCall {
 	return callWith(aiSDK{six: true}.writeInput(v, to))
 }
 
-// mastraRepairs lists the changes that Mastra makes to arguments that don't parse, in this order.
+// mastraRepairs lists the changes that Mastra makes to arguments that don't parse, in the order in which Mastra makes
+// them.
 var mastraRepairs = []struct {
 	find *regexp.Regexp
 	put  string

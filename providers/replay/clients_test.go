@@ -38,8 +38,8 @@ func TestClients(t *testing.T) {
 	}
 }
 
-// untold is the number of cases for each client that was run but whose treatment is previewed as unknown. In these
-// cases, the treatment depends on more than the arguments, or toolscope doesn't reproduce it.
+// untold is the number of cases, for each client that was run, in which the client's treatment is previewed as
+// unknown. In these cases, the treatment depends on more than the arguments, or toolscope doesn't reproduce it.
 var untold = map[string]int{
 	"cline":     60, // jsonrepair
 	"opencode":  4,  // for Chat Completions, opencode ends a call at the first delta that ends a value
@@ -71,7 +71,7 @@ func runOf(t *testing.T, file string) (ran clientRun) {
 	return ran
 }
 
-// checkVersion checks that the table says that the client was run, in the same version.
+// checkVersion checks that, according to the table of clients, the client was run in the same version.
 func checkVersion(t *testing.T, ran clientRun) {
 	t.Helper()
 	s := ran.head.Get("versions").Scan()
@@ -108,7 +108,7 @@ func checkClient(t *testing.T, how *replay.Policy, tool string, line json.Value,
 		switch {
 		case p.Outcome == replay.Unknown:
 			unknown++
-		case want.Get("throws") != nil, want.Get("silent") != nil, want.Get("dropped") != nil: // or the client retries the request, as if there had been no response
+		case want.Get("throws") != nil, want.Get("silent") != nil, want.Get("dropped") != nil: // the client sends nothing, or retries the request as if there had been no response
 			if p.Outcome != replay.Throws || len(p.Body) > 0 {
 				t.Errorf("%s: %s, and the client sends nothing of it: %s", what, p.Outcome, want)
 			}
@@ -172,7 +172,7 @@ func argumentsOf(protocol string, call json.Value) []byte {
 	return call.Get("input")
 }
 
-// madeUp stands for an id that a client made up.
+// madeUp is the placeholder for an id that a client made up.
 const madeUp = `"RANDOM"`
 
 // idless returns a call without its ids.

@@ -29,7 +29,7 @@ type cachedVerdict struct {
 	to   *protocol.Target
 }
 
-// isAbout reports whether the verdict has the given inputs.
+// isAbout reports whether the verdict is based on the given inputs.
 func (j *cachedVerdict) isAbout(text [sha256.Size]byte, form protocol.ArgsForm, to *protocol.Target) bool {
 	return j.text == text && j.form == form && j.to == to
 }
@@ -94,7 +94,7 @@ func isKnownRepair(e *earlierCall, c *stream.Call, sent *protocol.Part, to *prot
 	return len(o.samePolicies(src, Behaviours)) > 0 || len(o.samePolicies(src, Clients)) > 0
 }
 
-// hasSameArgs reports whether the sent arguments contain everything that the model wrote as arguments.
+// hasSameArgs reports whether the sent arguments contain all of the model's arguments.
 func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protocol.Target) bool {
 	switch by.judgeCall(e, sent, to).treatment {
 	case Intact, WasReformatted, WasEncoded, WasWrapped:
@@ -350,7 +350,7 @@ func (o *Observation) MatchingPolicies() string {
 	return strings.Join(same, ", ")
 }
 
-// samePolicies returns the names of the policies that send the same call.
+// samePolicies returns the names of the policies that would have sent the same call.
 func (o *Observation) samePolicies(src *Source, policies []Policy) (same []string) {
 	for i := range policies {
 		how := &policies[i]

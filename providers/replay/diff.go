@@ -13,8 +13,8 @@ type Edit struct {
 	To         []byte
 }
 
-// maxCells limits the search for common tokens of two texts. If the limit is exceeded, all of the differing part is
-// one edit.
+// maxCells limits the search for common tokens of two texts. If the limit is exceeded, the whole differing part
+// becomes one edit.
 const maxCells = 1 << 20
 
 // Diff returns the differences between the sent text and the original, token by token and in order.

@@ -28,7 +28,7 @@ func FuzzPreview(f *testing.F) {
 		g := &generator{data: data}
 		from := append(providers.Targets(), nil)[g.below(len(providers.Targets())+1)]
 		history := g.history(from)
-		if from != nil && g.below(2) == 0 { // as the target's own protocol reads it, with Raw set
+		if from != nil && g.below(2) == 0 { // use the history as the target's own protocol reads it, with Raw set
 			history, _ = from.Decode(historytest.Request(from, from.Encode(history)))
 		}
 		before := deepCopy(history)
@@ -213,7 +213,7 @@ func (g *generator) part(from *protocol.Target) protocol.Part {
 	}
 }
 
-// TestPreviewTogether checks that several goroutines may preview the same source.
+// TestPreviewTogether checks that several goroutines can preview the same source.
 func TestPreviewTogether(t *testing.T) {
 	from := target(t, "openai-chat")
 	src := replay.SourceOfHistory(answered(from, "call_a|b", "call_2"), from)

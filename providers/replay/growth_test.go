@@ -127,8 +127,8 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// grows reports whether large takes at most most times as long as small. It compares the best time of each, and
-// measures again if the machine is busy.
+// grows measures small and large, and reports whether the time for large is at most most times the time for small. It
+// compares the best time of each, and measures again if the machine is busy.
 func grows(most time.Duration, small, large func()) (a, b time.Duration, ok bool) {
 	best := func(now time.Duration, f func()) time.Duration {
 		start := time.Now()

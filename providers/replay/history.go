@@ -39,13 +39,13 @@ type History struct {
 	at               map[Position]int    // number of calls before each position
 	callsBefore      []int               // number of calls before each message
 	orphans          map[string][]orphan // by id
-	common           map[MatchKey]bool   // match keys that too many turns have, of those that Find has looked up
+	common           map[MatchKey]bool   // match keys that Find has looked up and that too many turns have
 	items            map[string]bool     // nil until needed
 	texts            map[uint64][]int    // nil until needed
 	step             int                 // see OpenStep; valid once stepKnown is set
 	stepKnown        bool
 
-	Reasoning []ReasoningChange // changes to the reasoning in the turns of the open step; set by the observation
+	Reasoning []ReasoningChange // changes to the reasoning in the turns of the open step; set by Observe
 }
 
 // ReadPast reads a request's history and finds its calls and their results.
@@ -170,10 +170,10 @@ func (w openCalls) add(p *protocol.Part, n int) {
 	}
 }
 
-// callFor returns the number of the call that a result belongs to. The result ok is false if there is none. It
-// prefers the latest message with an open call that fits, and the first such call in it. A result with an id belongs
-// to the call with that id, or to a call of its tool without an id. A result without an id belongs to a call of its
-// tool, or to any call if the result has no tool name.
+// callFor returns the number of the call that a result belongs to. The result ok is false if there is none. callFor
+// prefers the latest message with an open call that fits, and the first such call in this message. A result with an
+// id belongs to the call with that id, or to a call of its tool without an id. A result without an id belongs to a
+// call of its tool, or to any call if the result has no tool name.
 func (w openCalls) callFor(r *protocol.Part, all []historyCall) (n int, ok bool) {
 	if r.ID == "" {
 		return w.next(callKey{name: r.Name}, all)
@@ -280,7 +280,7 @@ func (t *candidateTurn) markTwice() {
 	}
 }
 
-// otherSigns returns the evidence for a turn that doesn't come from its calls.
+// otherSigns returns the evidence for a turn other than its calls.
 func (c *Candidate) otherSigns() (text uint64, long bool, state turnState) {
 	if c.Summary != nil {
 		return c.Summary.text, c.Summary.long, c.Summary.state

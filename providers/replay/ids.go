@@ -26,13 +26,13 @@ type idMapper struct {
 	noID       []sentCallRef          // calls without an id, in order
 	done       []bool                 // whether the result was seen, by index in noID
 	seen       map[string]bool        // ids of earlier calls
-	client     bool                   // a client's rule is previewed
+	client     bool                   // the preview follows a client's rule
 	sends      idRule                 // the client's rule; nil if the client sends ids and names unchanged
 	from, to   string                 // protocols of the source and the target
 	next       map[string][]int       // indexes in noID of calls without a result, by name; "" lists all of them
 }
 
-// sentCallRef contains the data of a sent call that its result needs.
+// sentCallRef contains the data of a sent call that the call's result needs.
 type sentCallRef struct{ id, name, tool string }
 
 // newIDs returns an idMapper for a target and a policy.
@@ -216,7 +216,7 @@ func digestID(id string, rule protocol.IDRule) string {
 }
 
 // firstOf adapts an id in the same way as some clients. It keeps the first characters of the id that the rule allows,
-// up to the maximum length. If too few characters remain, it returns a digestID.
+// up to the maximum length. If too few characters remain, it returns the result of digestID.
 func firstOf(id string, rule protocol.IDRule) string {
 	var b []byte
 	for i := 0; i < len(id) && len(b) < rule.Max; i++ {

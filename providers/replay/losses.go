@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// Severity is the severity of a loss.
+// Severity says how serious a loss is.
 type Severity uint8
 
 // Severities, the mildest first.
@@ -33,7 +33,7 @@ func FindSeverity(name string) (Severity, bool) {
 	return Severity(max(i, 0)), i >= 0
 }
 
-// A Kind of loss includes the diagnosis for the finding that the loss causes when a later request contains it. Kinds
+// A Kind of loss includes the diagnosis for the finding that the loss causes when a later request shows it. Kinds
 // have finer severities than findings.
 type Kind struct {
 	*stream.Diagnosis
@@ -252,7 +252,7 @@ var (
 		Code: "NAMESPACE_DROPPED", Verdict: "no namespace", Severity: stream.Warn, By: stream.Client,
 		Meaning: "The client leaves out the namespace of the tool, so tools from different servers may have the same name.",
 		Advice:  "Include the namespace in the tool's name, in both the declaration and the history.",
-	}, Medium, "the namespace of the tool's name is left out"}
+	}, Medium, "the tool's namespace is left out"}
 )
 
 // Kinds of losses in reasoning, results and other parts, and in the order of messages.

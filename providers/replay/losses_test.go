@@ -10,7 +10,7 @@ import (
 	"toolscope/providers/replay"
 )
 
-// told returns the losses of arguments in words: each code with the bytes that its loss concerns.
+// told describes losses of arguments: each code is followed by the bytes that the loss concerns.
 func told(p replay.Preview) string {
 	var all []string
 	for _, l := range p.Losses {

@@ -232,8 +232,8 @@ func (m *matcher) mayBe(c *earlierCall, n int) bool {
 
 // byPlace finds a call whose arguments have changed. The call must be at the place of its turn, and there must be
 // other evidence of the turn. Other evidence is not needed if clients are known to change such arguments: the
-// arguments are not an object, or {} was sent. Then the response must not have been aborted, because clients retry
-// the request and another response may be in its place.
+// arguments are not an object, or {} was sent. In this case, the response must not have been aborted: clients retry
+// an aborted request, so another response may be in its place.
 func (m *matcher) byPlace(c *earlierCall) {
 	t := c.turn
 	if t.state.unseen {

@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// Treatment is a client's treatment of a call that it sent back.
+// A Treatment says what a client did with a call that it sent back.
 type Treatment string
 
 // Treatments of calls.
@@ -94,9 +94,8 @@ func (o *Observation) WasFound(f stream.Finding) bool {
 	return slices.ContainsFunc(o.Call.Findings, func(old stream.Finding) bool { return old.Diagnosis == f.Diagnosis })
 }
 
-// An Observer compares calls with later histories. It caches its verdicts, because each request in a
-// conversation contains the same calls again. The zero value is ready to use. An Observer belongs to one
-// goroutine.
+// An Observer compares calls with later histories. It caches its verdicts, because each request in a conversation
+// contains the same calls again. The zero value is ready to use. An Observer is not safe for concurrent use.
 type Observer struct {
 	judged, before map[stream.Ref]cachedVerdict
 }
@@ -160,8 +159,8 @@ func (o Observation) markKept(l *orphan) Observation {
 	return o
 }
 
-// FromLog corrects an observation from a log whose requests contain only new messages. In such a log, a call that is
-// missing from the history was not kept by the provider.
+// FromLog corrects an observation from a log whose requests contain only new messages. In such a log, a missing call
+// doesn't mean that the provider keeps the call.
 func (o *Observation) FromLog() {
 	if o.KeptByProvider {
 		o.Treatment, o.KeptByProvider = AsClientHasIt, false

@@ -30,7 +30,7 @@ type Policy struct {
 	unsigned bool // the client's calls have no field for a signature
 	asText   bool // the client sends calls and results as text
 
-	text, object    action // treatment of arguments that are not an object: by targets' form, for targets that accept text and for targets that accept only objects
+	text, object    action // treatments of arguments that are not an object: text for targets that accept text, and object for targets that accept only objects
 	key             string // key of the object that wraps the arguments
 	reserialises    bool   // the client parses arguments and sends the output of JavaScript's JSON library
 	again           bool   // the client encodes any text as a JSON string once more
@@ -286,19 +286,19 @@ var clients = []Policy{
 	},
 	{
 		Name: "spring-ai", Known: client.Read, targets: []string{chat, messages, gemini, bedrock}, way: springAIRule,
-		Description: `Empty arguments become {}. Providers that accept text get other arguments as raw text. Arguments that are not an object become {} for Anthropic and, if they are JSON, {"result": …} for Gemini. Otherwise, the client throws.`,
+		Description: `Empty arguments become {}. Providers that accept text get other arguments as raw text. Arguments that are not an object become {} for Anthropic and, if they are JSON, {"result": …} for Gemini. Otherwise, the client throws an error.`,
 	},
 	{
 		Name: "langchain4j", Known: client.Read, targets: []string{chat, messages, gemini, bedrock, ollama}, way: langChain4jRule,
-		Description: "Providers that accept text get the raw text. For Anthropic, the client pastes the text into the body; if the text is not JSON, the body is invalid. For other providers, the client throws if the text is not an object.",
+		Description: "Providers that accept text get the raw text. For Anthropic, the client pastes the text into the body; if the text is not JSON, the body is invalid. For other providers, the client throws an error if the text is not an object.",
 	},
 	{
 		Name: "anthropic-js", Known: client.Ran, own: true, targets: []string{messages}, way: anthropicJSRule,
-		Description: "JSON that was cut off loses its last token and is completed. A value that is not an object stays unchanged. In other cases, the stream throws.",
+		Description: "JSON that was cut off loses its last token and is completed. A value that is not an object stays unchanged. In other cases, the stream throws an error.",
 	},
 	{
 		Name: "openai-js", Known: client.Ran, own: true, targets: []string{chat, responses}, way: asItCame, names: openAIJSNames, shapes: openAIShapes,
-		Description: "The text stays unchanged. For Responses, the stream throws if two calls in a response have the same id.",
+		Description: "The text stays unchanged. For Responses, the stream throws an error if two calls in a response have the same id.",
 	},
 	{
 		Name: "google-genai-js", Known: client.Ran, own: true, targets: []string{gemini}, way: throughJSON, shapes: callTemplates{gemini: argsFirstID},

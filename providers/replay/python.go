@@ -356,7 +356,7 @@ const maxShortened = 1 << 10
 
 // langChainRule applies the rule of LangChain for Python for streamed calls. The client sends the result of its
 // parser for incomplete JSON, or the text if the result is not an object.
-// https://github.com/langchain-ai/langchain, langchain_core/utils/json.py and messages/ai.py,
+// See https://github.com/langchain-ai/langchain: langchain_core/utils/json.py and messages/ai.py,
 // langchain_openai/chat_models/base.py.
 func langChainRule(r receivedCall, _ string) clientCall {
 	if r.args == "" {
@@ -371,7 +371,7 @@ func langChainRule(r receivedCall, _ string) clientCall {
 	case !json.IsObject([]byte(text)):
 		return callWith([]byte(r.args))
 	case f.huge.is(), f.half.is(), f.invalid.is():
-		return notStudied // Python writes Infinity for a huge number, and can't encode the others
+		return notStudied // Python writes Infinity for a huge number, and can't encode half a character or invalid bytes
 	}
 	out, _ := dumpPython(text, rewriteRules{python: true, spaced: true})
 	return callWith(out)

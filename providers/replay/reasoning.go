@@ -21,8 +21,8 @@ type ReasoningChange struct {
 	OfCall        bool // the change is in the signature of the call with this ID
 }
 
-// WordsFor describes the changes to the reasoning and the signature of a call: "gone", "altered", or "" if it is
-// intact or unknown.
+// WordsFor describes the changes to the reasoning and the signature of a call. Each result is "gone" or "altered", or
+// "" if no change is known.
 func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) {
 	for _, r := range h.Reasoning {
 		if r.Turn != turn || r.OfCall && r.ID != id {
@@ -223,8 +223,8 @@ func (c *reasoningComparison) compareBlocks() {
 	}
 }
 
-// useBlock returns the first unused block for which the function is returns true, and marks it as used. It returns
-// nil if there is none.
+// useBlock returns the first unused block for which the predicate returns true, and marks it as used. It returns nil
+// if there is none.
 func (c *reasoningComparison) useBlock(is func(*reasoningBlock) bool) *reasoningBlock {
 	for i := range c.sent {
 		if s := &c.sent[i]; !s.used && is(s) {

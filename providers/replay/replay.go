@@ -8,8 +8,8 @@
 // arguments: a behaviour, or the rule of a client program. An outcome is one word for the effect on a call's
 // arguments. A loss is one named detail that is missing or changed.
 //
-// Previews are pure. A Source never changes, and may be previewed in any goroutine. An Observer belongs to
-// one goroutine.
+// Previews are pure. A Source never changes, and can be previewed in any goroutine. An Observer is not safe
+// for concurrent use.
 package replay
 
 import (
@@ -157,7 +157,7 @@ type previewBuilder struct {
 
 	doubt     bool // the content includes something that no rule of the target covers
 	unseen    bool // bytes of a call were not seen
-	unthought bool // the current message loses reasoning of the target itself
+	unthought bool // the current message loses reasoning that comes from the target itself
 }
 
 // addLoss adds a loss for the current call.
@@ -249,7 +249,7 @@ func activeLoop(messages []protocol.Message) int {
 // makeText adapts a text to the target. It returns false if the text is left out.
 func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	if p.Signature != "" && !c.same {
-		c.addLoss(SignatureDropped.newLoss("the signature of a text is valid only for its own provider"))
+		c.addLoss(SignatureDropped.newLoss("the signature of a text is valid only for the provider that created it"))
 		p.Signature = ""
 	}
 	return len(p.Text) > 0 || p.Raw != nil
@@ -273,7 +273,7 @@ func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 	}
 	p.Raw, c.unthought = nil, c.same
 	if p.Signature != "" {
-		c.addLoss(SignatureDropped.newLoss("the signature of reasoning is valid only for its own provider"))
+		c.addLoss(SignatureDropped.newLoss("the signature of reasoning is valid only for the provider that created it"))
 		p.Signature, p.ID = "", ""
 	}
 	if rule == protocol.PlainReasoning {
@@ -345,7 +345,7 @@ const (
 func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
 
 // SourceOfHistoryAndTurn returns the source for a history and the turn that followed it. The target before determines
-// the form of the history, and from that of the turn.
+// the form of the history, and the target from determines the form of the turn.
 func SourceOfHistoryAndTurn(history []protocol.Message, before *protocol.Target, t *stream.Turn, from *protocol.Target) *Source {
 	return SourceOfHistory(append(slices.Clip(history), Message(t, from)), before)
 }
@@ -424,9 +424,9 @@ func (w *Evidence) covers(p *Preview) bool {
 	})
 }
 
-// acceptance returns whether the target accepts the request. If the provider has already received a request with the
-// same calls, its verdict replaces the verdict of the rules. A lack of refusals proves nothing: the rules must cover
-// all content that is sent.
+// acceptance determines whether the target accepts the request. If the provider has already received a request with
+// the same calls, its verdict replaces the verdict of the rules. A lack of refusals proves nothing: the rules must
+// cover all content that is sent.
 func (c *previewBuilder) acceptance() Acceptance {
 	switch {
 	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:

@@ -81,8 +81,8 @@ func (p *resultPairer) collectResults() {
 	}
 }
 
-// match pairs each call with the first result with the same key directly after the call's message. Calls at the end
-// of a history don't need results yet.
+// match pairs each call with the first result that has the same key and directly follows the call's message. Calls at
+// the end of a history don't need results yet.
 func (p *resultPairer) match() {
 	late := map[callKey][]place{} // results without a call directly before them
 	for i, m := range p.messages {
@@ -203,7 +203,7 @@ func (c *previewBuilder) addSplitLoss() {
 }
 
 // The rule of smolagents follows. Its history contains no calls, only text that describes them.
-// https://github.com/huggingface/smolagents, memory.py and agents.py.
+// See https://github.com/huggingface/smolagents: memory.py and agents.py.
 
 // callAsText prepares a call to become text. The call stays in its message until all calls of the message are
 // prepared. callAsText returns false if the call is left out.
@@ -295,7 +295,7 @@ func splitByKind(all []protocol.Part, kind protocol.PartKind) (these, others []p
 // byID compares the ids of parts.
 func byID(a, b protocol.Part) int { return cmp.Compare(a.ID, b.ID) }
 
-// formatCalls returns the model's text, followed by Python's str of a list of the calls.
+// formatCalls returns the model's text, followed by a list of the calls as Python's str writes it.
 func (c *previewBuilder) formatCalls(said, calls []protocol.Part) (text []byte) {
 	for _, p := range said {
 		text = append(text, p.Text...)

@@ -183,7 +183,7 @@ func behindSigned(m protocol.Message) (behind []bool) {
 	return behind
 }
 
-// splitCalls returns the messages that replace m and the user messages that follow it.
+// splitCalls returns the replacement for m and for the user messages after m.
 func splitCalls(m protocol.Message, after []protocol.Message) (out []protocol.Message) {
 	results := map[callKey][]place{}
 	for i, a := range after {
@@ -250,9 +250,9 @@ func Names(history []protocol.Message) (all []UnsentCall) {
 	return all
 }
 
-// InHistory returns the source for a turn, or for one of its calls if c is not nil, together with the conversation's
-// other calls: those before the turn, and the turn's own. These calls are not sent, but their ids are taken. A call
-// that is not the first of its turn needs no signature.
+// InHistory returns the source for a turn, or only for its call c if c is not nil. The source includes the
+// conversation's other calls before and in the turn. These calls are not sent, but their ids are taken. A call that
+// is not the first of its turn needs no signature.
 func (s *Source) InHistory(before []UnsentCall, t *stream.Turn, c *stream.Call) *Source {
 	out := *s
 	out.others = before[:len(before):len(before)]

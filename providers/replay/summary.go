@@ -182,7 +182,7 @@ func hashText(text []byte) (sum uint64, long bool) {
 
 // A MatchKey is a hash of a value that a turn and a history can share: an id, a position, a text, or the content of a
 // call. matchTurns uses only these values, so a turn that shares no key with a history would get no observation. Such
-// a turn can be left out of its input. A MatchKey is valid only within one run of the program.
+// a turn need not be passed to matchTurns. A MatchKey is valid only within one run of the program.
 type MatchKey uint64
 
 // A KeyKind is a kind of match keys. Most kinds are needed only for some histories. An index of turns can add such a
@@ -224,7 +224,7 @@ func contentKey(begin uint64, tool string, v valueHash) MatchKey {
 	return keyFor('c', uint64(valueHash(begin).combine(v)), tool)
 }
 
-// anyBegin stands for the beginning of every conversation.
+// anyBegin replaces the beginning of a conversation in content keys that match every conversation.
 const anyBegin = 1
 
 func keyFor(kind valueHash, n uint64, text string) MatchKey {
@@ -292,7 +292,7 @@ const (
 type TurnIndex interface {
 	// IndexBy adds a kind of keys to the index.
 	IndexBy(KeyKind)
-	// Find looks up the latest turns with a key, at most most of them, and returns their number.
+	// Find looks up the latest turns with the key c, but no more than most, and returns their number.
 	Find(c MatchKey, most int) int
 }
 
