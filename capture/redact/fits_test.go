@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestWords checks which segments count as words: letters in which each word has a capital only at its beginning, or
-// capitals only, or digits as in dates.
+// TestWords checks which segments count as words: letters with a capital only at the beginning of each word, capitals
+// only, or digits as in dates.
 func TestWords(t *testing.T) {
 	for segment, want := range map[string]bool{
 		"folding": true, "Folding": true, "FOLDING": true, "foldingCube": true, "OpenAI": true, "ABCd": true, "20260731": true,

@@ -222,7 +222,7 @@ type rule struct {
 	ends  func(byte) bool // reports whether a character may follow; if nil, any character may
 }
 
-// secretCheck reports whether a text with a rule's shape is a secret.
+// secretCheck reports whether a string with a rule's shape is a secret.
 type secretCheck func(text []byte) bool
 
 // compileRules returns rules that are ready for use, one for each alternative of a shape.
@@ -250,8 +250,8 @@ func (r *rule) canGlue() bool {
 // endsBefore reports whether c may follow the secret.
 func (r *rule) endsBefore(c byte) bool { return r.ends == nil || r.ends(c) }
 
-// noName excludes characters that continue an identifier. noCall also excludes characters after which the identifier
-// would be a call or have a field.
+// noName excludes characters that continue an identifier. noCall also excludes characters that would make the
+// identifier a call or the beginning of a field access.
 func noName(c byte) bool { return !alnum[c] && c != '_' }
 func noCall(c byte) bool { return noName(c) && c != '(' && c != '.' && c != '[' }
 

@@ -16,7 +16,7 @@ var isSource = regexp.MustCompile(`^(?:[\w-]+(?:\.[\w-]+)+[/:]|[\w-]+(?:\.[\w-]+
 
 var blank = regexp.MustCompile(`\{([xXud]?)(\d+)\}`)
 
-// sample returns a text of a rule with its blanks filled in. For the same text, the result is always the same.
+// sample returns a sample text with its blanks filled in. The result for a text is always the same.
 func sample(text string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(text))

@@ -42,8 +42,8 @@ func TestWordsAreNotLearned(t *testing.T) {
 	}
 }
 
-// TestWordsStay checks that a text that is not a credential stays, even if it looks like one or is in the place of
-// one.
+// TestWordsStay checks that text that is not a credential is not replaced, even if it looks like a credential or is
+// in the place of one.
 func TestWordsStay(t *testing.T) {
 	r := redactor()
 	for _, text := range []string{
@@ -97,7 +97,7 @@ func TestLimitOfKnownValues(t *testing.T) {
 		t.Error(r.Limit())
 	}
 	r.Take(capture.Record{Exchange: 1, Head: &capture.Head{Header: http.Header{"Set-Cookie": {"a=" + value(-1)}}}})
-	want := fmt.Sprintf("too many secrets: toolscope searches for the values of only 0 in requests and %d in responses", maxServerSecrets)
+	want := fmt.Sprintf("too many secrets: toolscope searches for only 0 from requests and %d from responses", maxServerSecrets)
 	if r.Limit() != want {
 		t.Errorf("%q, want %q", r.Limit(), want)
 	}
@@ -109,7 +109,7 @@ func TestLimitOfKnownValues(t *testing.T) {
 	for i := 0; other.Limit() == "" && i <= 2*maxRequestSecrets; i++ {
 		other.learnParts(sample(fmt.Sprint("{16}w", i)), "x-api-key", false)
 	}
-	if want := fmt.Sprintf("too many secrets: toolscope searches for the values of only %d in requests and 0 in", maxRequestSecrets); !strings.HasPrefix(other.Limit(), want) || other.Text(sample("{16}w0")) == sample("{16}w0") {
+	if want := fmt.Sprintf("too many secrets: toolscope searches for only %d from requests and 0 from", maxRequestSecrets); !strings.HasPrefix(other.Limit(), want) || other.Text(sample("{16}w0")) == sample("{16}w0") {
 		t.Errorf("%q, want %q", other.Limit(), want)
 	}
 }

@@ -179,7 +179,7 @@ func (l *lexer) lineStart(c byte, at int64) int {
 	return 0
 }
 
-// retractPrefix reads a partial field name as ordinary text. The field name ends before the place at.
+// retractPrefix reads a partial field name as ordinary text. The field name ends before the place given by at.
 func (l *lexer) retractPrefix(at int64) {
 	n := l.prefix
 	l.prefix = 0

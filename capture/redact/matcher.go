@@ -176,7 +176,7 @@ const maxTrial = 64 // maximum number of characters of a word that are compared 
 
 func (t *trial) dropAll() { t.text, t.runs = t.text[:0], t.runs[:0] }
 
-// holdRun holds back more characters, which are at place at.
+// holdRun holds back more characters. The parameter at is their place.
 func (t *trial) holdRun(p []byte, at int64) {
 	t.text, t.runs = append(t.text, p...), append(t.runs, span{at, at + int64(len(p))})
 }

@@ -76,7 +76,7 @@ var plainBefore = wordSet(`page next continue continuation cursor sync csrf xsrf
 	idempotency idempotence primary foreign sort partition eos bos pad stop unk mask sep max min thought resume design websocket surrogate call`)
 
 // plainAnywhere are words that make a name ordinary wherever they are in it, unless the name contains password or
-// secret. A name with an ending in plainNames is an ordinary word.
+// secret. A name that ends with one of plainNames is an ordinary word.
 var (
 	plainAnywhere = wordSet("public publishable csrf xsrf")
 	plainNames    = strings.Fields("bypass compass trespass surpass encompass")

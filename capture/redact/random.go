@@ -9,36 +9,36 @@ import (
 
 const (
 	minPlausibleChars = 8  // minimum length of a possible credential
-	minRandomBits     = 32 // minimum information of a random text in bits, by Shannon's measure
-	minRandomChars    = 8  // minimum number of characters of a random text that are outside words
+	minRandomBits     = 32 // minimum information of a random string in bits, by Shannon's measure
+	minRandomChars    = 8  // minimum number of characters of a random string that are outside words
 	maxWordLetters    = 23 // maximum length of a word
 	maxSpacedChars    = 96 // maximum length of a secret with spaces
 	maxNumberDigits   = 8  // maximum length of a number, which is that of a date
 )
 
-// maybeCredential reports whether a text may be a credential in a place where one is expected. The text must have a
-// letter. It must not be short, a placeholder or a number, or consist only of words and numbers.
+// maybeCredential reports whether a string may be a credential in a place where one is expected. The string must have
+// a letter. It must not be short, a placeholder or a number, or consist only of words and numbers.
 func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
 }
 
-// isHexNumber reports whether a text begins with 0x and is short enough for a number of 64 bits.
+// isHexNumber reports whether a string begins with 0x and is short enough for a number of 64 bits.
 func isHexNumber(text []byte) bool {
 	digits, ok := bytes.CutPrefix(bytes.TrimLeft(text, "-"), []byte("0x"))
 	return ok && len(digits) <= 16
 }
 
-// looksSecret reports whether a text in a credential's place looks like a credential: it is neither short nor a
+// looksSecret reports whether a string in a credential's place looks like a credential: it is neither short nor a
 // placeholder.
 func looksSecret(text []byte) bool { return len(text) >= minPlausibleChars && !isPlaceholder(text) }
 
-// looksRandom reports whether a text is unlikely to occur by chance. Only such a text is searched for elsewhere, or
-// counts as a secret because of the name before it.
+// looksRandom reports whether a string is unlikely to occur by chance. Only such a string is searched for elsewhere,
+// or counts as a secret because of the name before it.
 func looksRandom(text []byte) bool {
 	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && !isCallID(text) && entropy(text)*float64(len(text)) >= minRandomBits
 }
 
-// isVaried reports whether a text has a digit, or letters of both cases.
+// isVaried reports whether a string has a digit, or letters of both cases.
 func isVaried(text []byte) bool { return containsRange(text, '0', '9') || hasBothCases(text) }
 
 // mixedCheck returns a check that requires letters and digits that don't form words, and a minimum number of bits per
@@ -49,7 +49,7 @@ func mixedCheck(bits float64) secretCheck {
 	}
 }
 
-// isScattered reports whether a text has letters of both cases and digits in random order. isShuffled doesn't
+// isScattered reports whether a string has letters of both cases and digits in random order. isShuffled doesn't
 // require digits.
 func isScattered(text []byte) bool {
 	return countClassChanges(text)*5 >= len(text)*2 && hasBothCases(text) && mixedCheck(3)(text)
@@ -77,7 +77,7 @@ func containsRange(text []byte, from, to byte) bool {
 	return bytes.ContainsFunc(text, func(c rune) bool { return rune(from) <= c && c <= rune(to) })
 }
 
-// nonWordChars returns the number of characters of a text that are neither in a word nor in a number. A segment
+// nonWordChars returns the number of characters of a string that are neither in a word nor in a number. A segment
 // between signs counts as words or a number if it consists of capitals only, of digits only, or of letters with a
 // capital only at the beginning of each word.
 func nonWordChars(text []byte) (n int) {
@@ -115,15 +115,15 @@ func isWord(segment []byte) bool {
 	return turns*4 <= len(segment) && upper <= turns+3
 }
 
-// isIdentifier reports whether a text looks like an identifier in code, e.g. testRSA2048Key. It must have letters of
-// both cases, and seldom change between classes of characters.
+// isIdentifier reports whether a string looks like an identifier in code, e.g. testRSA2048Key. It must have letters
+// of both cases, and seldom change between classes of characters.
 func isIdentifier(text []byte) bool {
 	return countTrailing(text, inWord) == len(text) && hasBothCases(text) && countClassChanges(text)*3 <= len(text)
 }
 
 var inWord = classOf("_", "az", "AZ", "09")
 
-// countClassChanges returns the number of changes between capitals, other letters and digits in a text.
+// countClassChanges returns the number of changes between capitals, other letters and digits in a string.
 func countClassChanges(text []byte) (n int) {
 	for i := 1; i < len(text); i++ {
 		if sortOf(text[i]) != sortOf(text[i-1]) {
@@ -143,7 +143,7 @@ func sortOf(c byte) int {
 	return 2
 }
 
-// entropy returns the bits per character of a text, calculated from the frequencies of its own characters.
+// entropy returns the bits per character of a string, calculated from the frequencies of its own characters.
 func entropy(text []byte) (bits float64) {
 	var count [256]int
 	for _, c := range text {
@@ -164,7 +164,7 @@ var placeholders = []string{
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
 }
 
-// isPlaceholder reports whether a text is written instead of a credential.
+// isPlaceholder reports whether a string is written instead of a credential.
 func isPlaceholder(text []byte) bool {
 	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || isJoined(text) || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true
@@ -172,7 +172,7 @@ func isPlaceholder(text []byte) bool {
 	return hasPlaceholder(bytes.ToLower(text))
 }
 
-// hasPlaceholder reports whether a lower-case text contains a word from the list of placeholders.
+// hasPlaceholder reports whether a lower-case string contains a word from the list of placeholders.
 func hasPlaceholder(lower []byte) bool {
 	for _, p := range placeholders {
 		if bytes.Contains(lower, []byte(p)) {
@@ -188,19 +188,19 @@ func noExample(text []byte) bool {
 	return !bytes.HasSuffix(text, []byte("EXAMPLE")) && !isZeros
 }
 
-// lenWithoutFullStop returns the length of a text without the full stops and colons at its end. These are part of the
-// sentence around a secret.
+// lenWithoutFullStop returns the length of a string without the full stops and colons at its end. These are part of
+// the sentence around a secret.
 func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
-// inLine returns a check for a text in quotes. The text must pass the check is, and must not contain spaces if it is
-// long.
+// inLine returns a check for quoted text. The text must pass the check in the parameter is, and must not contain
+// spaces if it is long.
 func inLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		return (len(text) <= maxSpacedChars || bytes.IndexByte(text, ' ') < 0) && is(text)
 	}
 }
 
-// isBasicAuth reports whether a text is a name and a password in base64.
+// isBasicAuth reports whether a string is a name and a password in base64.
 func isBasicAuth(text []byte) bool {
 	plain, err := base64.StdEncoding.DecodeString(string(text))
 	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !exampleLogins[string(plain)] && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
@@ -238,7 +238,7 @@ func isCommonPassword(lower string) bool {
 	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)]
 }
 
-// afterColon requires a name, a colon, and a text that is random or looks like a password but isn't made of words.
+// afterColon requires a name, a colon, and a string that is random or looks like a password but isn't made of words.
 func afterColon(text []byte) bool {
 	_, password, ok := bytes.Cut(text, []byte(":"))
 	return ok && (looksRandom(password) || looksPassword(password) && !isWords(password))
@@ -246,7 +246,7 @@ func afterColon(text []byte) bool {
 
 // letterPairs are the 300 most frequent pairs of letters in the words of Go's and npm's documentation: each letter,
 // and the letters that follow it. 83 % of the words with at least eight letters contain only these pairs. The same is
-// true of only 1 % of random texts with eight letters.
+// true of only 1 % of random strings of eight letters.
 var letterPairs = func() (is [26][26]bool) {
 	for _, one := range strings.Fields(`abcdfgiklmnprstuvwxy baeilorsuy cacehiklorstuy dadefilorsuy eabcdefghilmnopqrstuvwxy fadefilorstuy gaceghilnorsu
 		haeimortu iabcdefglmnoprstvxz je kaeis ladeilostuvy mabeikmopsu nabcdefgiklmnoprstuv oabcdfgiklmnoprstuvw pacehiloprstu qu rabcdefgiklmnoprstuvy
@@ -270,7 +270,7 @@ func looksLikeWord(letters []byte) bool {
 	return len(letters) >= minWordLetters
 }
 
-// isWords reports whether a text is one word, or consists of words and short numbers. Words are separated by signs,
+// isWords reports whether a string is one word, or consists of words and short numbers. Words are separated by signs,
 // or each begins with a capital, as in names, paths and sentences.
 func isWords(text []byte) bool {
 	letters, short := 0, 0 // number of letters in words, and in words that are too short to judge
@@ -329,7 +329,7 @@ func isRandomPassword(text []byte) bool {
 	return looksRandom(text) && !isCommonPassword(plain) && !isExample
 }
 
-// isAppPassword reports whether a text is four groups of four lower-case letters. Mail providers write app
+// isAppPassword reports whether a string is four groups of four lower-case letters. Mail providers write app
 // passwords in this form.
 func isAppPassword(text []byte) bool {
 	groups := bytes.Fields(text)
@@ -347,7 +347,7 @@ func isAppPassword(text []byte) bool {
 
 var small = classOf("", "az")
 
-// isTemplate reports whether a text refers to a value that is elsewhere: $NAME, ${…}, {{…}}, %NAME%, <…>.
+// isTemplate reports whether a string refers to a value that is elsewhere: $NAME, ${…}, {{…}}, %NAME%, <…>.
 func isTemplate(text []byte) bool {
 	first, last := text[0], text[len(text)-1]
 	if isJoined(text) {
@@ -366,7 +366,7 @@ func isTemplate(text []byte) bool {
 	return bytes.ContainsAny(text, "$%{") && bytes.IndexByte(inBraces, '}') >= 0 || bytes.Contains(text, []byte("://"))
 }
 
-// isJoined reports whether a text is code between two literals, as in '"token":"'+token+'"'.
+// isJoined reports whether a string is code between two literals, as in '"token":"'+token+'"'.
 func isJoined(text []byte) bool {
 	quote := text[0]
 	inner := bytes.Trim(text, "\"'`")

@@ -6,10 +6,10 @@
 // name that it is assigned to), by its JSON key, or by value. A value is searched for in all later bytes if
 // it was seen in a credential's place and is too random to occur by chance. Such places are headers, URLs and
 // command lines. Servers repeat such values in their errors. The rules are data: kinds.go and names.go have
-// one line for each rule. A text is a value that a stream may send in deltas. It begins with a JSON string of
+// one line for each rule. A text is a value that a stream may send in deltas. It begins with a JSON string in
 // one document. If the string's key is one of textKeys, the string in the same place of the next document
-// continues the text. Arguments arrive in this way, so a secret that is spread over many deltas is in one
-// text here. A secret becomes [redacted:x-api-key:8f3a]: its name and a salted 16-bit tag. Equal secrets look
+// continues the text. Arguments arrive in this way, so a secret that is spread over many deltas is found in
+// one text. A secret becomes [redacted:x-api-key:8f3a]: its name and a salted 16-bit tag. Equal secrets look
 // the same within a run. The tag reveals nothing outside the run.
 //
 // Invariants:
@@ -29,7 +29,8 @@
 //     of a word is replaced from its fourth character on, so that not every possible first letter has to
 //     wait.
 //   - A compressed body that can't be decoded is not passed on at all.
-//   - Memory is bounded. Limit reports when a bound was reached, so that a secret may have been passed on.
+//   - Memory is bounded. Limit reports the first bound that was reached. A secret may have been passed
+//     on since then.
 //
 // The package does not find:
 //   - secrets that are encrypted, or written as numbers (the byte lists of log probabilities)
@@ -134,7 +135,7 @@ func (r *Redactor) learnParts(value, where string, answered bool) {
 			continue
 		}
 		if !r.known.add(part, plainName(where), answered) {
-			r.noteLimit(fmt.Sprintf("too many secrets: toolscope searches for the values of only %d in requests and %d in responses", r.known.held[0], r.known.held[1]))
+			r.noteLimit(fmt.Sprintf("too many secrets: toolscope searches for only %d from requests and %d from responses", r.known.held[0], r.known.held[1]))
 			return
 		}
 		r.scanFor(part)

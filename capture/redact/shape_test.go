@@ -192,7 +192,7 @@ func TestShapeOfRandom(t *testing.T) {
 	}
 }
 
-// wordsOf counts the occurrences of each plain text in a text.
+// wordsOf counts how often each plain word occurs in a text.
 func wordsOf(text string) (counts string) {
 	for _, plain := range plainTexts[1:] {
 		counts += fmt.Sprint(strings.Count(text, normaliseText(plain)), " ")

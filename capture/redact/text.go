@@ -231,7 +231,7 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 	return n + 1
 }
 
-// scan examines literal characters of a text. The first one is at the place at.
+// scan examines literal characters of a text. The parameter at is the place of the first one.
 func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
 	for i := 0; i < len(p); {
 		if len(m.trial.text) > 0 && s.continueTrial(m, p[i:], at+int64(i)) {
@@ -410,8 +410,8 @@ func (s *textRedactor) writtenTo() int64 { return s.pos }
 // decideAll decides everything that is held back.
 func (s *textRedactor) decideAll() { s.settleIdle(0) }
 
-// redactFirst replaces the first n characters. They are a secret according to the rule by, or because their value is
-// known if by is nil.
+// redactFirst replaces the first n characters. The parameter by is the rule that found the secret, or nil if the
+// secret's value is known.
 func (s *textRedactor) redactFirst(m *matcher, n int, by *rule) {
 	secret, where := string(m.text[:n]), ""
 	switch v := s.r.known.findSecret(secret); {

@@ -46,7 +46,7 @@ const (
 	inSingle = "[^\\x00-\\x1f\"'`\\\\\\x7f]{8,}"
 )
 
-// values holds the rules of a value by its test and its form.
+// values holds the rules for a value, by its test and its form.
 var values = func() (all [isPrivate + 1][valueForms]*rule) {
 	for test, is := range map[valueTest]struct{ bare, whole, field secretCheck }{
 		isRandom: {looksRandom, looksRandom, looksRandom}, isPlausible: {maybeCredential, maybeCredential, maybeCredential},
@@ -81,8 +81,8 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 
 func isNothing([]byte) bool { return false }
 
-// isLine returns a check for a value that ends at the end of a line. The check rejects text that looks like code, and
-// applies the check is to other text.
+// isLine returns a check for a value that ends at the end of a line. The check rejects text that looks like code. To
+// any other text, it applies the check in the parameter is.
 func isLine(is secretCheck) secretCheck {
 	return func(text []byte) bool {
 		last := text[len(text)-1]
@@ -99,8 +99,8 @@ func isTyped(text []byte) bool {
 	return isExpression(text)
 }
 
-// valueRule completes the rule of a value. If must is set, one of the ends must follow; otherwise none of
-// them may.
+// valueRule completes the rule of a value. If must is set, the value must be followed by one of the ends; otherwise,
+// it must not be.
 func valueRule(r rule, ends string, must bool) *rule {
 	r.name, r.after = "value", "="
 	r.ends = func(c byte) bool { return strings.IndexByte(ends, c) >= 0 == must }
@@ -217,8 +217,8 @@ func listedName(text []byte) (known secretName, ok bool) {
 	return headerName(text[len(text)-n:])
 }
 
-// elementName returns the secretName of an XML element whose start tag ends a text. The result ok is false if
-// there is none.
+// elementName returns the secretName of an XML element whose start tag is at the end of a text. The result ok is
+// false if there is none.
 func elementName(text []byte) (known secretName, ok bool) {
 	text = text[:len(text)-1]
 	n := countTrailing(text, inName)
@@ -242,7 +242,7 @@ func columnName(text []byte) (known secretName, ok bool) {
 	return credentialName(text[len(text)-n:], inText)
 }
 
-// partName returns the secretName of a part of a multipart form, if the headers of the part end a text.
+// partName returns the secretName of a part of a multipart form, if a text ends with the headers of that part.
 // Otherwise, the result ok is false.
 func partName(text []byte) (known secretName, ok bool) {
 	if body := bytes.TrimRight(text, "\r\n"); len(body) == 0 || len(text)-len(body) < 2 || body[len(body)-1] != '"' && !alnum[body[len(body)-1]] {
