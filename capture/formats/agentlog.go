@@ -155,7 +155,7 @@ func (b *sessionBook) close(recs []capture.Record) []capture.Record {
 // addEntry adds an entry to the next request.
 func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
 	s.pending, s.pendingSize = append(s.pending, entry), s.pendingSize+len(entry)
-	for s.pendingSize > json.MaxValueBytes && len(s.pending) > 1 { // entries pile up in a file without a conversation
+	for s.pendingSize > json.MaxValueBytes && len(s.pending) > 1 { // entries accumulate in a file without a conversation
 		s.pendingSize -= len(s.pending[0])
 		s.pending = s.pending[1:]
 	}
@@ -165,7 +165,7 @@ func (s *sessionLog) addEntry(entry []byte, at time.Time, results bool) {
 	}
 }
 
-// beginRequest begins an exchange. If at is zero, it uses the time of the latest entry in the request.
+// beginRequest begins an exchange. If the parameter at is zero, it uses the time of the latest entry in the request.
 func (s *sessionLog) beginRequest(at time.Time) {
 	s.endExchange("", "", "")
 	if at.IsZero() {

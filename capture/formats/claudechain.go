@@ -89,7 +89,7 @@ func (c *claudeChain) messageBefore(parent, own string) uint64 {
 }
 
 // brokenNote returns a note if a missing entry breaks the path from the latest entry back to the first one, and some
-// messages are not on the path. Otherwise, the result ok is false. It deletes the entries of the path.
+// messages are not on the path. Otherwise, the result ok is false. brokenNote deletes the entries on the path.
 func (c *claudeChain) brokenNote() (note capture.Record, ok bool) {
 	seen := 0
 	for at := c.latest; at != 0; {

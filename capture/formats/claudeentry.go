@@ -101,7 +101,7 @@ func countOf(v []byte) int {
 	return max(n, 0)
 }
 
-// javaScriptLen returns the length of a text as JavaScript counts it, in UTF-16 code units.
+// javaScriptLen returns the length of a string as JavaScript counts it, in UTF-16 code units.
 func javaScriptLen(text []byte) (n int) {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRune(text)

@@ -127,7 +127,7 @@ func (c *claude) requested(l *claudeLane, e *claudeEntry) {
 	}
 }
 
-// since inserts the messages of an earlier request, which was never answered, before the messages of a.
+// since puts the messages of an earlier request, which was never answered, before this request's own.
 func (a *claudeAsked) since(before *claudeAsked) {
 	if more := a.from - before.from; more >= 0 && more <= len(before.tail) {
 		a.tail = append(slices.Clone(before.tail[:more]), a.tail...)

@@ -43,8 +43,8 @@ type codex struct {
 	session []byte   // the entry with the instructions, until the first request
 	context []byte   // the latest entry with a model
 	said    [][]byte // entries for the next request
-	brings  bool     // said contains results
-	begins  bool     // said begins with a history that replaces the previous one
+	brings  bool     // the entries in said contain results
+	begins  bool     // the entries in said begin with a history that replaces the previous one
 	open    *codexResponse
 	total   string // latest total token count of all responses
 }

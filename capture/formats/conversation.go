@@ -10,8 +10,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// conversations reads conversations and pairs of input and output anywhere in a JSON text, or on the lines of
-// a file. A text without either is read as a log.
+// conversations reads conversations and pairs of input and output anywhere in JSON, or on the lines of a file. A file
+// without either is read as a log.
 var conversations = capture.Format{
 	Name:  "conversation",
 	Title: "messages with tool calls anywhere in JSON",
@@ -63,7 +63,7 @@ var chunkKeys = []string{"candidates", "error", "modelVersion", "usageMetadata",
 type conversationReader struct {
 	in   *capture.Input
 	body []byte
-	log  capture.Reader // reads a text that is too long or has no conversation
+	log  capture.Reader // reads text that is too long or has no conversation
 }
 
 func (r *conversationReader) Write(recs []capture.Record, p []byte, at time.Duration) ([]capture.Record, error) {

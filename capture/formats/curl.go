@@ -28,7 +28,7 @@ var (
 	hexBytes  = regexp.MustCompile(`^(?:[0-9a-f]{2} ){1,16}`)
 )
 
-// dotted is the fact that the output of --trace-ascii doesn't show.
+// dotted is the fact that is missing from the output of --trace-ascii.
 const dotted = capture.Lack("which bytes were not ASCII: curl --trace-ascii writes dots for them")
 
 func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
@@ -124,7 +124,7 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 const maxCurlLine = 64 << 10
 
 // timeOfDay returns a time on an arbitrary day. A time more than an hour before the latest one is on the next day.
-// For a text that is not a time, timeOfDay returns the zero time.
+// For anything that is not a time, timeOfDay returns the zero time.
 func (r *curlReader) timeOfDay(text string) time.Time {
 	t, err := time.Parse("15:04:05.999999999", text)
 	if err != nil {

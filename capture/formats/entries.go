@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// jsonLines splits a text into lines, which should be JSON objects. It holds at most one line.
+// jsonLines splits a text into lines, each of which should be a JSON object. It holds at most one line.
 type jsonLines struct {
 	held   []byte
 	number int   // number of the current line, from 1

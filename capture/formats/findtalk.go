@@ -17,9 +17,8 @@ type foundTalk struct {
 	pair     *messagePair // set instead of messages for a history with its response
 }
 
-// talkFinder looks for conversations in a JSON text, which may be cut off. An array is a conversation if at
-// least four of five elements are messages, and one of them has a call or a result as a provider or an agent
-// writes it.
+// talkFinder looks for conversations in a JSON text, which may be cut off. An array is a conversation if at least
+// four out of five elements are messages, and one of them has a call or a result as a provider or an agent writes it.
 type talkFinder struct {
 	found []foundTalk
 	nodes int
@@ -81,7 +80,7 @@ var responseLists = []string{"choices", "candidates", "generations"}
 
 const minTalkText = 30
 
-// callWords are words of which every conversation with calls contains at least one.
+// callWords are words. Every conversation with calls contains at least one of them.
 var callWords = [][]byte{
 	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
 	[]byte("toolRequest"), []byte("function_call"), []byte("ToolUse"),

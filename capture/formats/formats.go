@@ -7,7 +7,7 @@
 // or a provider sent, exactly as in the file after the format's own encoding is undone. A wrapper encloses a
 // payload in a line; removed wrappers are shown as a path.
 //
-// What always holds:
+// Invariants:
 //   - A payload is never encoded again. If a format has a conversation instead of the bytes sent, an
 //     exchange consists of entries of the conversation, which a protocol in providers decodes. The exchange
 //     for a span, or for an entry with two bodies, is composed of raw values. Only the punctuation between

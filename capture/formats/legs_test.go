@@ -107,7 +107,7 @@ func TestTwoLegs(t *testing.T) {
 }
 
 // TestPiecesAroundObject checks that an object stays in its stream if the log cuts the stream's text around it and
-// has the object alone in a line.
+// writes the object on a line of its own.
 func TestPiecesAroundObject(t *testing.T) {
 	pieces := []string{
 		"event: message_start\ndata: " + startA + "\n\nevent: content_block_start\nda", "ta: ", block, "\n\n" + eventLeg[2] + "event: content_block_stop\ndata:", stop,

@@ -656,7 +656,7 @@ func (p *unwrapper) addRest(line []byte) bool {
 	return false
 }
 
-// addRestOf adds a text that a line has instead of a payload, at one of the payloads' places. It always returns true.
+// addRestOf adds text that a line has instead of a payload, at one of the payloads' places. It always returns true.
 func (p *unwrapper) addRestOf(on *payloadPath, t []byte) bool {
 	f := payload{text: t, on: on, scope: p.scope, stamp: p.stamp}
 	f.is, f.block, f.number = aRest, -1, -1

@@ -113,7 +113,8 @@ func (s *openStreams) chooseStream(f *payload) streamChoice {
 	return streamChoice{flow: fit[len(fit)-1], many: true, all: fit}
 }
 
-// candidatesFor returns the streams in all that a payload may belong to. The result is valid until the next call.
+// candidatesFor selects, from the parameter all, the streams that a payload may belong to. The result is valid until
+// the next call.
 func (s *openStreams) candidatesFor(all []*logStream, f *payload) []*logStream {
 	fit, form := s.fit[:0], f.formInLog()
 	for _, x := range all {

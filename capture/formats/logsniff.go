@@ -60,7 +60,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 }
 
 // isWritten reports whether text looks as if it was written for people: a program, a page of Markdown, a diff. In
-// such a text, a payload is only an example.
+// such text, a payload is only an example.
 func isWritten(text []byte) bool {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	for _, begin := range []string{"diff --git ", "#!/", "#include ", "import ", "package "} {

@@ -424,8 +424,8 @@ func (s *openStreams) takeTextPart(f *payload) bool {
 	return false
 }
 
-// takeRest reads a text that is in the place of a payload but isn't a payload: an empty line or a comment in an event
-// stream, or the next piece of a text that was cut at arbitrary places.
+// takeRest reads text that is in the place of a payload but isn't one: an empty line or a comment in an event stream,
+// or the next piece of a text that was cut at arbitrary places.
 func (s *openStreams) takeRest(f *payload) bool {
 	if f.on.pieces && s.takeTextPart(f) {
 		return true
@@ -511,8 +511,8 @@ func withoutStream(all []*logStream, x *logStream) []*logStream {
 	return all
 }
 
-// candidatesByID returns the streams that a payload may belong to according to the id of its response. If the payload
-// belongs to a stream in first, it belongs to none in second.
+// candidatesByID returns the streams that a payload may belong to according to the id of its response. The payload
+// can't belong to streams of both results.
 func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 	if f.id == 0 || f.begins {
 		return s.open, nil

@@ -55,7 +55,7 @@ const (
 const (
 	maxTemplates         = 8   // maximum number of templates that are tried
 	maxTemplateLevels    = 4   // maximum number of levels: strings in strings
-	linesBeforeTemplates = 64  // number of lines before the first template: new places of payloads are likely in them
+	linesBeforeTemplates = 64  // number of lines before the first template, because new places of payloads are likely in these lines
 	maxTemplatesMade     = 256 // number of templates after which another is made only if lines match the existing ones
 )
 
@@ -370,7 +370,7 @@ type templateBuilder struct {
 	template *lineTemplate // template for the found payload
 }
 
-// builderText is a text that was searched, and the JSON string in the outer text that contains it.
+// builderText is some text that was searched, and the JSON string in the outer text that contains it.
 type builderText struct {
 	text, literal []byte
 	on            *payloadPath
@@ -465,8 +465,8 @@ func placeIn(text, part []byte) int {
 	return -1
 }
 
-// sameButDigits returns how many bytes at the beginning of p differ from was only in digits or in the number of
-// digits, or 0 if there are none. The two texts are, for example, times of two lines.
+// sameButDigits compares the beginning of p with was, ignoring the values and the number of digits. It returns the
+// length of the matching part of p, or 0 if they differ. Both are, for example, times of lines.
 func sameButDigits(was, p []byte) (n int) {
 	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
 		n += 8

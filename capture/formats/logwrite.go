@@ -55,7 +55,7 @@ func (s *openStreams) writePayload(x *logStream, f *payload) {
 	s.writeBytes(x, at, f.text, end, &f.textOrigin, s.spanOf(f))
 }
 
-// expectsValue reports whether a JSON value can follow a text.
+// expectsValue reports whether a JSON value can follow some text.
 func expectsValue(text []byte) bool {
 	text = bytes.TrimRight(text, " ")
 	return len(text) > 0 && bytes.IndexByte([]byte(":,["), text[len(text)-1]) >= 0
@@ -105,8 +105,8 @@ func (w *streamWriter) spanOf(f *payload) capture.LineSpan {
 	return f.span
 }
 
-// withEnd returns a text with the line breaks that follow it in the stream, in memory that is not overwritten later.
-// It uses room if room is large enough. The text may already be in room.
+// withEnd returns text with the line breaks that follow it in the stream, in memory that is not overwritten later. It
+// uses room if room is large enough. The text may already be in room.
 func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	if n := len(text) + len(end); n <= len(room) && !w.r.in.AllowChunks {
 		copy(room, text)
@@ -116,7 +116,7 @@ func (w *streamWriter) withEnd(text []byte, end string, room []byte) []byte {
 	return w.copyWithEnd(text, end)
 }
 
-// copyWithEnd returns a copy of a text with the line breaks that follow it in the stream.
+// copyWithEnd returns a copy of text with the line breaks that follow it in the stream.
 func (w *streamWriter) copyWithEnd(text []byte, end string) []byte {
 	const block = 64 << 10
 	n := len(text) + len(end)
@@ -383,8 +383,8 @@ func opensWithin(held, next *payload) bool {
 	return bytes.IndexByte([]byte("[,:"), text[len(text)-1]) >= 0
 }
 
-// canContinue reports whether a text can continue a held payload. Any text can continue a string, so a payload that
-// was cut inside a string must also be long enough to have reached a logger's limit.
+// canContinue reports whether text can continue a held payload. Any text can continue a string, so a payload that was
+// cut inside a string must also be long enough to have reached a logger's limit.
 func canContinue(held *payload, text []byte) bool {
 	const least = 500
 	next, lines := bytes.CutPrefix(text, []byte("data:"))

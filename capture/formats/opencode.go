@@ -72,7 +72,7 @@ func sniffOpencodePiece(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// begins reports whether a value is a string that begins with the text in with.
+// begins reports whether a value is a string with the given prefix.
 func begins(value []byte, with string) bool {
 	return bytes.HasPrefix(value, []byte(`"`+with))
 }

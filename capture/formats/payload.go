@@ -460,7 +460,7 @@ func (t *payloadRules) typeOf(kind []byte) (m typeMark, known bool) {
 // anyProtocol represents an unknown protocol.
 var anyProtocol marks.Protocol
 
-// traitsOf returns the marks of a protocol, or empty marks if of is nil.
+// traitsOf returns the marks of a protocol. If the protocol is nil, the marks are empty.
 func traitsOf(of *marks.Protocol) *marks.Protocol {
 	if of == nil {
 		return &anyProtocol
@@ -468,7 +468,7 @@ func traitsOf(of *marks.Protocol) *marks.Protocol {
 	return of
 }
 
-// isTerminator reports whether data is a stream's terminator. It compares them with the function is, for example
+// isTerminator reports whether data is a stream's terminator. The parameter is compares the two, for example
 // bytes.HasPrefix.
 func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte) bool {
 	for _, end := range t.terminators {

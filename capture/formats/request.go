@@ -186,8 +186,8 @@ func responsesOf(rules []sentRule, list, model []byte) (responses [][]byte) {
 	return responses
 }
 
-// fillBody returns the text of around, in which it replaces MODEL with the model and MESSAGE with the model's
-// message.
+// fillBody returns the template in the parameter around, with the model in place of MODEL and the model's message in
+// place of MESSAGE.
 func fillBody(around string, model, message []byte) []byte {
 	before, after, _ := strings.Cut(around, "MESSAGE")
 	return slices.Concat([]byte(strings.Replace(before, "MODEL", string(model), 1)), message, []byte(after))

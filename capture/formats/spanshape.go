@@ -156,7 +156,7 @@ func chatMembers(parts []messagePart) []member {
 		case thoughtPart:
 			thought = p.text
 		default:
-			texts = append(texts, anthropicBlock(p)) // Anthropic Messages and Chat Completions write a text in the same way
+			texts = append(texts, anthropicBlock(p)) // Anthropic Messages and Chat Completions write text in the same way
 		}
 	}
 	content := []byte("null")

@@ -49,7 +49,7 @@ type payloadPath struct {
 	names  []string
 	pieces bool // the payloads are pieces of a text that was cut at arbitrary places
 	fields bool // the payloads are fields of events
-	begun  bool // a text there may continue a held payload
+	begun  bool // text there may continue a held payload
 }
 
 // payload is a payload in a line.
@@ -195,7 +195,7 @@ func (p *unwrapper) wrapLine(before, after []byte) (all, rest []byte) {
 	return all, rest
 }
 
-// searchText searches a text for payloads, and reports whether it has any.
+// searchText searches text for payloads, and reports whether there are any.
 func (p *unwrapper) searchText(t []byte) bool {
 	if len(p.wrappers) >= maxWrappers {
 		return false
@@ -581,7 +581,7 @@ func (p *unwrapper) searchString(v []byte) bool {
 	return found
 }
 
-// searchInQuotes searches a text that is quoted in the log.
+// searchInQuotes searches text that is quoted in the log.
 func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 	p.within++
 	defer func() { p.within-- }()
@@ -619,7 +619,7 @@ func (p *unwrapper) searchInQuotes(known *payloadPath, t []byte) bool {
 	return p.searchText(t) || p.addRest(t) || known != nil && p.addRestOf(known, t)
 }
 
-// isWholeChunk reports whether a text is a complete chunk and nothing else.
+// isWholeChunk reports whether text is a complete chunk and nothing else.
 func (p *unwrapper) isWholeChunk(t []byte) bool {
 	if !opensObject(t) {
 		return false
@@ -631,8 +631,8 @@ func (p *unwrapper) isWholeChunk(t []byte) bool {
 	return closed && n == len(t) && s.is == aChunk && !s.weak
 }
 
-// isBegun reports whether a text can be the first piece of an event stream, or of several objects, and was cut inside
-// a payload.
+// isBegun reports whether text can be the first piece of an event stream, or of several objects, and was cut inside a
+// payload.
 func isBegun(t []byte) bool {
 	line := t[bytes.LastIndexByte(t, '\n')+1:]
 	value, isData := bytes.CutPrefix(line, []byte("data:"))

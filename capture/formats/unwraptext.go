@@ -192,8 +192,7 @@ func unescapeText(p []byte) []byte {
 	return out
 }
 
-// unescapeHex returns a text that nginx or another web server escaped. Only sequences such as \x22 are
-// escapes.
+// unescapeHex returns text that nginx or another web server escaped. Only sequences such as \x22 are escapes.
 func unescapeHex(p []byte) []byte {
 	out := make([]byte, 0, len(p))
 	for i := 0; i < len(p); i++ {
@@ -207,7 +206,7 @@ func unescapeHex(p []byte) []byte {
 	return out
 }
 
-// searchLines searches a text with several lines: an event stream, a piece of an event stream, or lines of a log.
+// searchLines searches text with several lines: an event stream, a piece of an event stream, or lines of a log.
 func (p *unwrapper) searchLines(t []byte) bool {
 	if s, is := p.readEvents(t); is {
 		return p.addPayload(payload{chunkInfo: s, text: t})
@@ -332,7 +331,7 @@ func isField(line []byte) bool {
 	return false
 }
 
-// The functions below read texts that JSON contains in encoded form: as a list of numbers, as in journals, or as
+// The functions below read text that JSON contains in encoded form: as a list of numbers, as in journals, or as
 // base64.
 
 // minEncodedBytes is the minimum size of an encoded text.
