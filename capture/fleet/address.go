@@ -106,7 +106,7 @@ func parseServers(text string) (string, error) {
 		u, err := url.Parse(one)
 		switch {
 		case err != nil:
-			return "", errors.New("not an address\nuse nats://HOST:PORT") // url's error may contain a password
+			return "", errors.New("not an address\nuse nats://HOST:PORT") // the error of package url may contain a password
 		case u.User != nil:
 			return "", errors.New("an address can't contain a secret\nuse --creds, --nkey or --hub-token, which read it from a file")
 		case u.Scheme != "nats" && u.Scheme != "tls" || u.Host == "" || strings.Trim(u.Path, "/") != "":

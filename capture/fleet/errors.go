@@ -86,8 +86,8 @@ func plainReason(err error) error {
 	return errors.New(strings.TrimPrefix(err.Error(), "nats: "))
 }
 
-// inWords splits an error into one line that says what is wrong and another with the remedy. If no remedy is known,
-// it is "".
+// inWords splits an error into a line that says what is wrong and a line with the remedy. The second line is "" if no
+// remedy is known.
 func inWords(err error) (what, remedy string) {
 	what, remedy, _ = strings.Cut(plainReason(err).Error(), "\n")
 	return what, remedy

@@ -28,7 +28,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// site is a hub and some machines that follow logs. The hub and each machine are processes of their own.
+// site is a hub and some machines that follow logs. The hub and each machine run in their own processes.
 type site struct {
 	t       *testing.T
 	program string

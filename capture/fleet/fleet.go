@@ -158,8 +158,8 @@ type HubOptions struct {
 	Log        func(string)
 }
 
-// clock converts the hub's times to our clock. It knows one moment by both clocks and assumes that both run at the
-// same speed from then on. Neither clock has to be right, and ours may be changed later.
+// clock converts the hub's times to our clock. It needs the time of one moment on both clocks, and assumes that both
+// run at the same speed from then on. Neither clock has to be right, and ours may be changed later.
 type clock struct{ ours, hubs time.Time }
 
 // addSample records that the hub's clock showed the time hubs at some moment between two times of our clock.
@@ -251,8 +251,8 @@ func (l Losses) Bytes() (n int64) {
 	return n
 }
 
-// asError returns the losses as an error, or nil if there are none. The error's text names the lost data, as given in
-// the parameter of.
+// asError returns the losses as an error, or nil if there are none. The parameter of names the lost data in the
+// error's text.
 func (l Losses) asError(of string) error {
 	var all []string
 	for _, one := range l {

@@ -100,7 +100,7 @@ type IndexState struct {
 	Why   string // "" if nothing is missing and calls can be sent
 }
 
-// addSender adds the calls and bytes that the index lacks of a sender's capture.
+// addSender adds the calls and bytes of a sender's capture that the index lacks.
 func (i *IndexState) addSender(s *sender) {
 	s.mu.Lock()
 	x := s.index
@@ -304,7 +304,8 @@ func (x *indexSender) readChunk(has int64) {
 	x.holdCalls(x.to.Calls(false), false)
 }
 
-// skipLost skips the bytes before the offset to, which can no longer be read, and counts them as not indexed.
+// skipLost skips bytes that can no longer be read, up to the offset in the parameter to, and counts them as not
+// indexed.
 func (x *indexSender) skipLost(to int64, why error) {
 	x.indexRecords(x.feed.AddGap(nil, to-x.at, "never arrived: "+plainReason(why).Error()))
 	x.mu.Lock()

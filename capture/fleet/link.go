@@ -27,7 +27,7 @@ const (
 	steady             = time.Second     // a connection that lasted this long resets the delay
 )
 
-// link is a connection to a hub. It is made again whenever it breaks.
+// link is a connection to a hub. A broken connection is made again.
 //
 // While the library connects, it holds its locks, possibly for seconds. So link has its own flag that
 // says whether it is connected, which can be read without waiting.

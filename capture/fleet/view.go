@@ -489,8 +489,8 @@ const (
 type quietCount struct{ looks, doubts int }
 
 // onQuiet decides how to continue after a check without a message. The parameter had is the number of messages that
-// the consumer has sent so far. onQuiet asks the hub from time to time, because nothing is heard from a consumer that
-// the hub has deleted. For example, a hub deletes a consumer after five minutes without use.
+// the consumer has sent so far. onQuiet asks the hub from time to time, because a consumer that the hub has deleted
+// sends nothing. For example, a hub deletes a consumer after five minutes without use.
 func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
 	v.onIdle()
 	s.looks++

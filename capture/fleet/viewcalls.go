@@ -99,8 +99,8 @@ type callLine struct {
 	Opened             OpenedExchange
 }
 
-// takeCall reads a message of the index. The hub got the message at the time at, by its own clock. The result is
-// false if reading must end.
+// takeCall reads a message of the index. The parameter at is the time when the hub got the message, by the hub's
+// clock. The result is false if reading must end.
 func (v *View) takeCall(ctx context.Context, msg jetstream.Msg, at time.Time, yield func(capture.Record, error) bool) bool {
 	o, status, ok := callOriginOf(msg.Subject())
 	if !ok || o.version != version {
@@ -350,7 +350,7 @@ func (v *View) seqAtOffset(ctx context.Context, subject string, offset int64) (s
 	return seq, nil
 }
 
-// missFound records that an exchange's bytes before the offset to are missing.
+// missFound records that an exchange's bytes are missing up to the offset in the parameter to.
 func (v *View) missFound(f *foundExchange, to int64) {
 	n := to - f.next
 	why := "are lost: the hub deleted them"

@@ -184,7 +184,7 @@ func TestSilentEarly(t *testing.T) {
 	}
 }
 
-// TestGapBefore checks that gaps before the time since aren't counted.
+// TestGapBefore checks that gaps before the requested start aren't counted.
 func TestGapBefore(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)

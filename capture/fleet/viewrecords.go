@@ -108,7 +108,7 @@ func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstr
 	return lost
 }
 
-// countLost counts and reports bytes that never arrived. The note ends with the text why.
+// countLost counts and reports bytes that never arrived. The note ends with the reason, which is the parameter why.
 func (v *View) countLost(of subjectParts, n int64, why string) {
 	v.mu.Lock()
 	v.state.Lost += min(n, math.MaxInt64-v.state.Lost)

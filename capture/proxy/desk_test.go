@@ -55,7 +55,8 @@ func serve(t testing.TB, h http.HandlerFunc) string {
 	return s.URL
 }
 
-// stand starts a proxy in front of the upstream. The function change may change its options.
+// stand starts a proxy in front of the upstream. The parameter change is a function that may change the proxy's
+// options.
 func stand(t testing.TB, upstream string, change func(*Options)) *desk {
 	t.Helper()
 	d := &desk{t: t, came: make(chan struct{}, 1)}
@@ -137,7 +138,7 @@ func (d *desk) records(exchange int) []capture.Record {
 	return recs
 }
 
-// await waits until the exchange's records satisfy the function enough, and returns them.
+// await waits until the function enough returns true for the exchange's records, and returns them.
 func (d *desk) await(exchange int, enough func([]capture.Record) bool) []capture.Record {
 	d.t.Helper()
 	deadline := time.After(patience)

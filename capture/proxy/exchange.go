@@ -46,8 +46,8 @@ type exchange struct {
 
 	ctx      context.Context // cancelled when the exchange is cut; its cause is the reason for the cut
 	cancel   context.CancelCauseFunc
-	detach   func() bool // stops the closing of the proxy from cutting the exchange
-	relax    func() bool // stops a cut from setting the write deadline
+	detach   func() bool // unregisters the exchange, so that closing the proxy no longer cuts it
+	relax    func() bool // prevents a cut from setting the write deadline
 	idle     *time.Timer
 	sent     *upload          // nil without a body
 	resent   bool             // the request was sent again, on a new connection

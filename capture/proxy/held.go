@@ -42,7 +42,7 @@ type heldBody struct {
 	room    chan struct{} // signals readUpstream that there is room for more events
 }
 
-// startReading begins to read the body. The function cut takes ownership of the bytes that it gets, and adds the
+// startReading begins to read the body. The parameter cut is a function that takes ownership of bytes and adds the
 // events in them.
 func (h *heldBody) startReading(cut func(p []byte, ended bool)) {
 	h.x.held = h
@@ -121,7 +121,7 @@ func (h *heldBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// waitEvent waits for a change, at most for the given time. If most is zero, there is no limit. It returns false if
+// waitEvent waits for a change, at most for the time in the parameter most. Zero means no limit. It returns false if
 // the exchange ended first.
 func (h *heldBody) waitEvent(most time.Duration) bool {
 	var late <-chan time.Time

@@ -72,7 +72,7 @@ type target struct {
 }
 
 // rawPath returns the path of a request as its client wrote it. A url.URL may not have that path: if one character
-// should have been escaped, it escapes the complete path again, and %2F becomes a slash.
+// should have been escaped, a url.URL escapes the complete path again, and %2F becomes a slash.
 func rawPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	if r.URL.Host != "" || path == "" { // an absolute URL, or a request that was not read by a server
@@ -81,9 +81,9 @@ func rawPath(r *http.Request) string {
 	return path
 }
 
-// findRoute returns the target of a request for the URL in, or nil if no route matches or the path's escapes are
-// invalid. The path is matched and forwarded as the client wrote it, with its escapes. The query is forwarded
-// unchanged too.
+// findRoute returns the target of a request, or nil if no route matches or the path's escapes are invalid. The
+// parameter in is the request's URL. The path is matched and forwarded as the client wrote it, with its escapes. The
+// query is forwarded unchanged too.
 func findRoute(routes []route, in *url.URL, path string, header http.Header) *target {
 	for _, r := range routes {
 		if r.field != "" && header.Get(r.field) == "" {
@@ -106,7 +106,7 @@ func findRoute(routes []route, in *url.URL, path string, header http.Header) *ta
 			Path: plain, RawPath: whole,
 			RawQuery: in.RawQuery, ForceQuery: in.ForceQuery,
 		}
-		if to.EscapedPath() != whole && !strings.HasPrefix(whole, "//") { // in Opaque, // at the beginning would name another host
+		if to.EscapedPath() != whole && !strings.HasPrefix(whole, "//") { // in Opaque, a // at the beginning would name another host
 			to.Opaque = whole
 		}
 		text := to.Scheme + "://" + to.Host + whole

@@ -227,7 +227,7 @@ func (w *wrapper) forwardSignals(signals <-chan os.Signal) {
 	}
 }
 
-// recordEnd records how the process ended, and returns it.
+// recordEnd records and returns how the process ended.
 func (w *wrapper) recordEnd() Ending {
 	e := endingOf(w.cmd.ProcessState)
 	last := capture.Record{End: capture.EndEOF}

@@ -185,8 +185,8 @@ func (u *upgraded) upstreamBytes() int64 {
 	return u.upstream.passed
 }
 
-// finish records the remaining messages, and returns a record about the end of the WebSocket. That record is last,
-// unless a fault, a breakpoint or the WebSocket's own end gives a better reason.
+// finish records the remaining messages, and returns a record about the end of the WebSocket. That record is the
+// parameter last, unless a fault, a breakpoint or the WebSocket itself gives a better reason for the end.
 func (u *upgraded) finish(last capture.Record) capture.Record {
 	u.handOver()
 	note, left := "", u.x.held.wasAborted()
