@@ -40,7 +40,7 @@ var packageRules = []struct {
 	{"capture/redact", []string{"capture", "stream/marks"}, []string{"os", "net", "github.com/*"}},
 	{"capture/fault", []string{"stream/marks"}, []string{"os", "net", "github.com/*"}},
 	{"capture/sqlite", nil, []string{"net", "net/*", "github.com/charmbracelet/*"}},
-	{"capture/formats", []string{"capture", "stream/marks"}, []string{"os", "net"}}, // net/http is allowed: a Head contains a http.Header
+	{"capture/formats", []string{"capture", "stream/marks"}, []string{"os", "net"}}, // net/http is allowed: a Head contains an http.Header
 	{"capture/record", []string{"capture", "capture/redact"}, []string{"net", "net/*", "github.com/*"}},
 	{"capture/fleet", []string{"capture", "capture/record"}, []string{"github.com/charmbracelet/*"}},
 	{"capture/*", []string{"capture", "capture/*", "stream/marks"}, []string{"github.com/*"}},

@@ -20,8 +20,8 @@ var updateNotices = flag.Bool("notices-update", false, "write THIRD_PARTY_NOTICE
 // legalFile matches the names of files that contain a licence or a notice.
 var legalFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)([-.]|$)`)
 
-// inReadme are modules without such a file. Their README names the licence. The author and the end of the
-// README are all that can be reproduced.
+// inReadme are modules without such a file, with the heading of the licence in their README. The README is reproduced
+// from that heading on.
 var inReadme = map[string]string{"github.com/mattn/go-localereader": "## License"}
 
 // licensed is a module in the program, and the texts of its licences and notices.

@@ -247,8 +247,8 @@ type literal struct {
 	pos  token.Pos
 }
 
-// The first literal argument of textFuncs is a text for people. The last literal argument of flagFuncs is a
-// usage text.
+// The first literal argument of textFuncs is shown to people. The last literal argument of flagFuncs describes a
+// flag.
 var (
 	textFuncs  = regexp.MustCompile(`^(?:Lit|Format|Key|printLine|printNote|usageErrorf|Errorf|New|Find|FindAt|Once|Finding|reportFinding|reportOnce|Messagef|AppendMessage|SetMessage|loss|addLoss|helpTopic|writeWrapped|writeWrappedWords|addNote|reportf)$`)
 	textNames  = regexp.MustCompile(`(?:Help|HelpEnd|Texts|Page|Exits|[aA]ctions|hints)$`)

@@ -24,7 +24,6 @@ var severals = []string{
 	"\n(%d of %d bytes)\n",
 	"a message can't have %d bytes with %d bytes of headers",
 	"a table of %d columns",
-	"all after the first %d files",
 	"the block before byte %d has only %d of its %d bytes",
 	"flow %d, at byte %d, is %d bytes long: flows longer than %d bytes are not read",
 	"gap: %d bytes of %s/%s %s",

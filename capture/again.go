@@ -32,7 +32,7 @@ type File struct {
 	path  string
 	info  fs.FileInfo  // its state when it was first opened
 	last  []byte       // its last bytes at that time
-	ended atomic.Int64 // offset at which its first reader reached its end; MaxInt64 before that
+	ended atomic.Int64 // offset of the end that the first reader reached; MaxInt64 before that
 }
 
 // Path returns the path with which the file was opened.
@@ -103,7 +103,7 @@ func (f *File) open() (*os.File, error) {
 	if err != nil {
 		return nil, openError(f.path, err)
 	}
-	if !info.Mode().IsRegular() { // opening it may block
+	if !info.Mode().IsRegular() { // opening another kind of file may block
 		return nil, f.changedError()
 	}
 	opened, err := os.Open(f.path)
@@ -194,8 +194,8 @@ func (w *exchangeFilter) matches(number int, n numberMap) bool {
 	return number == w.number
 }
 
-// passesOver reports whether a line can be skipped because its beginning shows another exchange. The
-// first line with a checksum is not skipped: it makes checksums mandatory for later lines.
+// passesOver reports whether a line can be skipped because its beginning shows that it belongs to another exchange.
+// The first line with a checksum is not skipped: it makes checksums mandatory for later lines.
 func (c *captureReader) passesOver(line []byte) bool {
 	if c.wanted == nil || c.wanted.number == 0 || !c.summed && sumStart(line) >= 0 {
 		return false

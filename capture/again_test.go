@@ -40,7 +40,7 @@ func byExchange(recs []Record) map[int]*reread {
 	return all
 }
 
-// checkAgain reads every exchange again that can be read again, and returns their number.
+// checkAgain rereads every exchange that can be read again, and returns their number.
 func checkAgain(t *testing.T, recs []Record) (n int) {
 	t.Helper()
 	all := byExchange(recs)
@@ -303,7 +303,7 @@ func TestAgainWhileReading(t *testing.T) {
 	}
 }
 
-// TestReadingFails checks that the end of a failed read can't be read again.
+// TestReadingFails checks that an exchange that was open when reading failed can't be read again.
 func TestReadingFails(t *testing.T) {
 	for content, want := range map[string]int{"data: x": 1, `{"toolscope":1}` + "\n" + `{"x":1,"d":"a","end":"eof"}` + "\n" + `{"x":2,"d":"b"}` + "\n": 2} {
 		path := writeFile(t, content)

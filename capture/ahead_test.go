@@ -115,7 +115,7 @@ func TestAheadBusy(t *testing.T) {
 		yield(Record{Exchange: 1}, nil)
 		yield(Record{Exchange: 2}, nil)
 		close(came)
-		<-seen // nothing more arrives before the second record was received
+		<-seen // nothing more arrives until the second record has been received
 	}) {
 		if n++; r.Exchange == 1 {
 			<-came

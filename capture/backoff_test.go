@@ -27,7 +27,7 @@ func TestAllDay(t *testing.T) {
 	}
 }
 
-// TestDue checks that an event that may be reported but is not reported may be reported later.
+// TestDue checks that an event that was due but was not reported is still due later.
 func TestDue(t *testing.T) {
 	p, now := Backoff{First: time.Minute, Max: time.Hour}, time.Now()
 	if !p.IsDue(now) || !p.IsDue(now.Add(time.Second)) || !p.Allow(now.Add(2*time.Second)) || p.IsDue(now.Add(3*time.Second)) {

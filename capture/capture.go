@@ -71,8 +71,8 @@ type DataChunk = struct {
 }
 
 // A note together with a head, bytes, a loss or an end is only about the record's exchange. A note on its own is
-// about the source itself, such as a damaged line; its exchange number is only the latest one. A note that begins
-// with HeldNote is always about its exchange.
+// about the source itself, such as a damaged line; its exchange number is just that of the latest exchange. A note
+// that begins with HeldNote is always about its exchange.
 
 // ArrivalInterval is the minimum time between two recorded arrivals of a response, so that pings can't make a capture
 // grow fast; see [Record.IsArrival].

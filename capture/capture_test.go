@@ -32,7 +32,7 @@ func openAll(t *testing.T, content string) []Record {
 	recs := readFile(t, writeFile(t, content))
 	for i := range recs {
 		recs[i].Location = Location{}
-		recs[i].ofRun("") // like the location, the run depends on the path and not on the content
+		recs[i].ofRun("") // like the location, the run depends on the path, not on the content
 	}
 	return recs
 }

@@ -17,8 +17,8 @@ const maxExchange = 1 << 30
 
 // exchangeNumbers assigns exchange numbers, each once.
 type exchangeNumbers struct {
-	all  int          // every number up to this one is in use or will not be assigned
-	used map[int]bool // the numbers in use that are higher than the number in all
+	all  int          // every number up to this one is in use, or will never be assigned
+	used map[int]bool // the numbers in use that are higher than the value of all
 	last int          // the highest number in use
 }
 
@@ -206,7 +206,7 @@ func beginningOf(path string) (began time.Time, server bool) {
 	return h.Created, h.By == ByServer || h.By == ByAgent
 }
 
-// onWall adds the duration in later to all times of a source.
+// onWall adds a duration, the parameter later, to all times of a source.
 func onWall(src Source, later time.Duration) Source {
 	return func(yield func(Record, error) bool) {
 		for r, err := range src {

@@ -4,11 +4,11 @@ package capture
 
 import "syscall"
 
-// Error numbers of the network.
+// Network error numbers.
 const (
 	errRefused   = syscall.ECONNREFUSED
 	errNoHost    = syscall.EHOSTUNREACH
 	errNoNetwork = syscall.ENETUNREACH
 	errReset     = syscall.ECONNRESET
-	errGone      = syscall.EPIPE // the other end closed before we had written
+	errGone      = syscall.EPIPE // the other end closed the connection before we wrote
 )

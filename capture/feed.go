@@ -219,8 +219,8 @@ func (f *Feed) Cut(recs []Record, why string) []Record {
 	return f.c.closeAll(recs, why)
 }
 
-// expectMidway makes markMidway look for exchanges without a beginning from now on. The exchanges known
-// so far are exempt: their beginning was read or already reported.
+// expectMidway makes markMidway look for exchanges without a beginning from now on. The exchanges known so far are
+// exempt: their beginning was read, or was already reported as missing.
 func (f *Feed) expectMidway() {
 	if !f.torn {
 		for _, unique := range f.c.names.known {

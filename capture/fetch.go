@@ -20,8 +20,8 @@ import (
 // head and body, the response's head, each chunk of its body as it was read, and its end. Times count
 // from began. The request's body is read completely before it is sent.
 //
-// If the request gets no response because the name, the connection or TLS fails, the source ends with an
-// error. A response that breaks off ends with EndCut and the reason. So does a response that ctx cancels,
+// If the request gets no response because the name lookup, the connection or TLS fails, the source ends
+// with an error. A response that breaks off ends with EndCut and the reason. So does a response that ctx cancels,
 // with or without a head.
 //
 // The client decides about redirects, time limits and content decoding.
@@ -47,7 +47,7 @@ func Fetch(ctx context.Context, client *http.Client, req *http.Request, exchange
 	}
 }
 
-// ownRequest is one exchange that toolscope itself makes.
+// ownRequest is an exchange that toolscope itself begins.
 type ownRequest struct {
 	exchange int
 	began    time.Time

@@ -105,7 +105,7 @@ func (l *skippedFiles) describe() string {
 		}
 	}
 	if l.limit {
-		all = append(all, fmt.Sprintf("all after the first %d files", maxFilesPerPath))
+		all = append(all, fmt.Sprintf("all files after the first %d", maxFilesPerPath))
 	}
 	text := ""
 	if len(all) > 0 {

@@ -269,8 +269,8 @@ func parseMillis(t stdjson.Number) (time.Duration, error) {
 // actual reason follows.
 const Refused = "refused: "
 
-// The functions below read the most frequent lines of a capture, as EncodeRecord writes them: time, exchange,
-// side and bytes, in that order and with nothing between. If they succeed, the result is that of decodeRecord.
+// The functions below read the most frequent lines of a capture, as EncodeRecord writes them: time, exchange, side
+// and bytes, in that order and with nothing between. If they succeed, the result is the same as that of decodeRecord.
 
 // quickRecord decodes one of these frequent lines. For any other line, valid or not, the result ok is false.
 // The data is written to room, whose capacity is at least the length of the line.

@@ -87,7 +87,7 @@ const (
 	Ask                         // a request to a provider
 )
 
-// NewInput returns an input that is read outside of a Source. The function looks may be nil.
+// NewInput returns an input that is read outside of a Source. The parameter looks may be nil.
 func NewInput(file string, looks func([]byte) PayloadGuess) *Input {
 	return newInput(file, &exchangeNumbers{}, looks)
 }
@@ -517,8 +517,8 @@ type Entries struct {
 	read func(in *Input, entry []byte) []Record
 }
 
-// Entries returns the Entries of the input, or nil if the input can't be read again. The function read returns
-// the records of one entry, as it did the first time. On a later read, the entry may be any bytes.
+// Entries returns the Entries of the input, or nil if the input can't be read again. The parameter read is a function
+// that returns the records of one entry, as it did the first time. On a later read, the entry may be any bytes.
 func (in *Input) Entries(read func(in *Input, entry []byte) []Record) *Entries {
 	if in.again == nil || in.AllowChunks {
 		return nil

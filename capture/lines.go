@@ -82,7 +82,7 @@ func (in *Input) LineSpan(line []byte, start int64, before, text, after []byte) 
 	return LineSpan{in.begin + start, in.begin + start + int64(len(line)), in.shapes.numberOf(line, before, text, after)}
 }
 
-// MoveTo returns the place of a text in another line that has the same shape as this one.
+// MoveTo returns the place of the text in another line that has the same shape as this one.
 func (s LineSpan) MoveTo(line []byte, start int64, in *Input) LineSpan {
 	if s.shape == 0 {
 		return LineSpan{}
@@ -273,7 +273,7 @@ func (w *lineWalk) lineAt(start int64) bool {
 	}
 }
 
-// lineShapes are the distinct shapes of the texts in an input's lines.
+// lineShapes are the distinct shapes found in an input's lines.
 type lineShapes struct {
 	all  []lineShape
 	last []int32 // numbers of the most recently used shapes
@@ -282,7 +282,7 @@ type lineShapes struct {
 	room [2][]byte
 }
 
-// lineShape is the position of a text in a line, possibly within nested JSON strings.
+// lineShape is the position of some text in a line, possibly within nested JSON strings.
 type lineShape struct {
 	strings []int // offsets at which the strings begin, after the quote, in the unquoted string around each
 	before  int   // number of bytes before the text in the innermost string
@@ -314,8 +314,8 @@ func (s *lineShapes) internEnding(e ending) *ending {
 	return s.ends
 }
 
-// numberOf returns the number of the shape of a text in a line, and gives a new shape the next number. It
-// returns 0 if the text has no shape, or if there are too many shapes.
+// numberOf returns the number of the shape that some text has in a line. A new shape gets the next number. The result
+// is 0 if the text has no shape, or if there are too many shapes.
 func (s *lineShapes) numberOf(line, before, text, after []byte) int32 {
 	for i, n := range s.last {
 		if s.all[n-1].matches(line, before, text, after, &s.room) {
@@ -345,7 +345,7 @@ func (s *lineShape) isSame(of *lineShape) bool {
 	return s.before == of.before && s.behind == of.behind && slices.Equal(s.strings, of.strings)
 }
 
-// find searches for a text in a line and in the strings in the line. It reports whether it found the text.
+// find searches for a text in a line, and in the strings inside the line. It reports whether it found the text.
 func (s *lineShape) find(line, before, text, after []byte, depth int) bool {
 	if n := len(before) + len(text); bytes.HasPrefix(line, before) && bytes.HasPrefix(line[len(before):], text) && bytes.HasPrefix(after, withoutBreaks(line[n:])) {
 		s.before, s.behind = len(before), len(line)-len(before)-len(text)

@@ -241,7 +241,7 @@ func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), be
 	}
 	defer r.Close()
 	if f, ok := any(r).(interface{ SetReadDeadline(time.Time) error }); ok {
-		// Wakes a waiting read; if the system can't, the read ends with its input.
+		// This wakes a waiting read. If the system can't do that, the read ends with its input.
 		defer context.AfterFunc(ctx, func() { _ = f.SetReadDeadline(time.Unix(1, 0)) })()
 	}
 	buf := make([]byte, chunkSize)

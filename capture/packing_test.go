@@ -40,7 +40,7 @@ func pack(t testing.TB, text string) map[string][]byte {
 	return all
 }
 
-// TestPacked checks that compressed data is read as its content, from a file and from a pipe that returns one
+// TestPacked checks that compressed data is read as the original data, from a file and from a pipe that returns one
 // byte at a time. The head names the compression.
 func TestPacked(t *testing.T) {
 	text := strings.Repeat("data: {\"n\":1}\n\n", 9000)
@@ -86,7 +86,7 @@ func checkPacked(t *testing.T, name string, src Source, want string) {
 	}
 }
 
-// TestBzip2 checks that data compressed with bzip2, which Go can't write, is read as its content.
+// TestBzip2 checks that data compressed with bzip2, which Go can't write, is read as the original data.
 func TestBzip2(t *testing.T) {
 	cmd := exec.Command("bzip2", "-c")
 	cmd.Stdin = strings.NewReader("data: 1\n\n")

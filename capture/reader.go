@@ -26,7 +26,7 @@ type captureReader struct {
 	number  int              // number of finished lines
 	offset  int64            // number of finished bytes
 	summed  bool             // the lines have checksums
-	header  lineStart        // the line that decided summed
+	header  lineStart        // the line that decided the value of summed
 	open    map[int]bool     // exchanges that have begun and not ended
 	current int              // exchange of the latest record
 	from    *File            // nil if the input can't be read again

@@ -89,7 +89,7 @@ func (f *follower) detachName(n *followedName, old *tail, isNew bool) {
 	}
 }
 
-// findOpen returns the file among those being read, or nil if it isn't one of them.
+// findOpen returns the tail that reads this file, or nil if the file is not being read.
 func (f *follower) findOpen(info fs.FileInfo) *tail {
 	for _, t := range f.byID[fileIDOf(info)] {
 		if os.SameFile(info, t.info) && !f.isReusedInode(t, info) {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestFollowScripts checks that, whatever three writers and a rotation do in any order, every byte of every
-// content arrives once, in order, and never joined to another content. TOOLSCOPE_LONG=1 runs 10,000 scripts. A
-// failure names the seed that repeats it.
+// TestFollowScripts checks that, whatever three writers and a rotation do in any order, every byte of every content
+// arrives once, in order, and never joined to other content. TOOLSCOPE_LONG=1 runs 10,000 scripts. A failure names
+// the seed that repeats it.
 func TestFollowScripts(t *testing.T) {
 	scripts := 300
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
@@ -193,7 +193,7 @@ func (s *script) look() {
 	s.looked()
 }
 
-// looked counts the present content as read. A content that no longer had a name at the first check can't be
+// looked counts the present content as read. Content whose file had lost its name before the first check can't be
 // seen at all.
 func (s *script) looked() {
 	for _, c := range s.contents {
@@ -234,7 +234,7 @@ func (s *script) line(w *writer) {
 	text := fmt.Sprintf("data: line %d %s\n", s.lines, filler[:s.r.IntN(300)])
 	n := len(text)
 	if s.r.IntN(3) == 0 {
-		n = 6 + s.r.IntN(n-8) // the remaining bytes show that this is not an HTTP head
+		n = 6 + s.r.IntN(n-8) // the remaining bytes show that the line is not an HTTP head
 	}
 	s.note("%d of %d bytes of line %d", n, len(text), s.lines)
 	s.write(w, text[:n])

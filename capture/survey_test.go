@@ -44,8 +44,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestMarksAnywhere checks that a marker is found at any position in a text, and is counted in one part of the
-// text, however the text is divided.
+// TestMarksAnywhere checks that a marker is found at any position in a text, and is counted only once however the
+// text is divided into parts.
 func TestMarksAnywhere(t *testing.T) {
 	m := newMarkerScanner(someMarks)
 	for at := range 200 {

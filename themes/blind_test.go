@@ -7,9 +7,9 @@ import (
 	"github.com/alecthomas/chroma/v2"
 )
 
-// seen maps linear red, green and blue to the colours that people see who have no cones for red (protanopia)
-// or for green (deuteranopia). Source: Machado, Oliveira and Fernandes, A Physiologically-based Model for
-// Simulation of Color Vision Deficiency, 2009, at full severity.
+// seen maps linear red, green and blue to the colours seen by people without cones for red (protanopia) or for green
+// (deuteranopia). Source: Machado, Oliveira and Fernandes, A Physiologically-based Model for Simulation of Color
+// Vision Deficiency, 2009, at full severity.
 var seen = map[string][3][3]float64{
 	"all":          {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
 	"protanopia":   {{0.152286, 1.052583, -0.204868}, {0.114503, 0.786281, 0.099216}, {-0.003882, -0.048116, 1.051998}},

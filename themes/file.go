@@ -137,7 +137,7 @@ func (f *themeFile) setRole(t *Theme, s Setting) {
 	f.problems = append(f.problems, Problem{s.Position, text, false})
 }
 
-// setCode sets the chroma style for code: the style of the named theme, or a style with the colours of t.
+// setCode sets the chroma style for code: either the style of the named theme, or a style with the colours of t.
 func (f *themeFile) setCode(t *Theme) {
 	s, ok := f.values[codeKey]
 	if !ok {

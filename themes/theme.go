@@ -2,7 +2,7 @@
 //
 // A [Theme] has a [TextStyle] for each role on the screen (live, good, caution, bad, muted, accent, frame,
 // selection) and for each kind of token in a JSON document. It also has a chroma style for code inside a
-// document. Four themes are toolscope's own: a dark theme, a light theme, one that does not use red against
+// document. Four themes are toolscope's own: a dark theme, a light theme, one that doesn't rely on red versus
 // green, and one with high contrast. Each chroma style is also a theme, under its own name, and users can
 // write themes in TOML.
 //
@@ -40,7 +40,7 @@ type TextStyle struct {
 	Bold, Faint, Italic, Underline, Reverse bool
 }
 
-// ToLipgloss returns the lipgloss style that draws with i.
+// ToLipgloss returns i as a lipgloss style.
 func (i TextStyle) ToLipgloss() lipgloss.Style {
 	s := lipgloss.NewStyle()
 	if i.FG != "" {
@@ -67,7 +67,7 @@ func (i TextStyle) ToLipgloss() lipgloss.Style {
 	return s
 }
 
-// With returns i with all attributes that are set in over. For example, a selected key has the style
+// With returns i with the attributes of over added to it. For example, a selected key has the style
 // Key.With(Selection).
 func (i TextStyle) With(over TextStyle) TextStyle {
 	if over.FG != "" {
@@ -90,7 +90,7 @@ type Theme struct {
 	Dark bool      // the theme is for a dark background
 	Page TextStyle // text and background, for a terminal with the opposite background
 
-	Replaced int // number of illegible chroma text styles that our own styles replace
+	Replaced int // number of illegible chroma text styles that were replaced by our own
 
 	// The roles: the only text colours outside of documents.
 	Live, Good, Caution, Bad, Muted, Accent TextStyle

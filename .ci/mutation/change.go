@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// change replaces a part of a file with another text.
+// change replaces a part of a file with other text.
 type change struct {
 	file         string
 	source       []byte

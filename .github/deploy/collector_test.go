@@ -104,7 +104,7 @@ func TestNoCollector(t *testing.T) {
 	m.start("hub").listens()
 }
 
-// collects starts a stand-in for a collector. Its first request is sent to the channel.
+// collects starts a stand-in for a collector. The first request that it receives is sent to the channel.
 func collects(t *testing.T) (told <-chan string, address string) {
 	t.Helper()
 	first := make(chan string, 1)

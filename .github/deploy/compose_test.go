@@ -53,7 +53,7 @@ func standIn(t *testing.T, collector string, variables ...string) *machine {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"apk", "chown"} { // this machine may have openssl, and its users differ
+	for _, name := range []string{"apk", "chown"} { // openssl may be installed on this machine, and its users differ from the container's
 		if err := os.WriteFile(filepath.Join(m.dir, "bin", name), []byte("#!/bin/sh\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +170,7 @@ func (m *machine) healthy(name string) {
 	}
 }
 
-// screen runs a service in a terminal until the screen shows all wanted texts.
+// screen runs a service in a terminal until the screen shows all of the wanted strings.
 func screen(t *testing.T, m *machine, name string, wanted ...string) {
 	t.Helper()
 	args, env := m.line(name)

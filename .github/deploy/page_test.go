@@ -39,8 +39,8 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// cluster is a hub with the permissions for one host in the page on hubs. The files of the host are at the
-// paths in the examples.
+// cluster is a hub with the permissions that the page on hubs gives one host. The host's files are at the paths used
+// in the examples.
 type cluster struct {
 	dir, hub string
 	viewer   []string // flags with the credentials of a viewer
@@ -105,9 +105,8 @@ func args(c core.Container, named *strings.Replacer) (all []string) {
 	return all
 }
 
-// TestPod checks that the sidecar on the page is valid for Kubernetes, listens at the address that the agent
-// uses, and passes its probe. It must be allowed to publish to a hub with the permissions in the page on
-// hubs.
+// TestPod checks that the sidecar on the page is valid for Kubernetes, listens at the address that the agent uses,
+// and passes its probe. With the permissions from the page on hubs, it must be allowed to publish to a hub.
 func TestPod(t *testing.T) {
 	var pod apps.Deployment
 	example(t, "Deployment", &pod)

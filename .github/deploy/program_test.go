@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// programs are the programs that were built from this tree, for each set of build tags.
+// programs holds the paths of the programs built from this tree, by their build tags.
 var programs struct {
 	sync.Mutex
 	dir  string

@@ -153,7 +153,7 @@ func ollamaCalls(ctx context.Context, base string, _ int) (calls []call, err err
 		}
 		return nil
 	})
-	if err == nil && !done { // the library treats a connection that breaks between two lines as the end
+	if err == nil && !done { // the library treats a connection that breaks between two lines as the end of the stream
 		err = errors.New("the stream ended without done")
 	}
 	return calls, err

@@ -31,7 +31,7 @@ type span struct {
 	text                     string   // the complete span as text
 }
 
-// A collector is the receiver in OpenTelemetry's collector, with the spans that it received.
+// A collector is the receiver of OpenTelemetry's collector, with the spans that it received.
 type collector struct {
 	url string
 

@@ -91,7 +91,7 @@ func (r *running) end() (code int, took time.Duration) {
 // stopped is the exit code of a program that ended because of a signal, without other problems.
 const stopped = 128 + int(syscall.SIGTERM)
 
-// answer is a response in OpenAI's Chat Completions with two calls. The second call is cut off.
+// answer is an OpenAI Chat Completions response with two calls. The second call is cut off.
 const answer = `data: {"id":"chatcmpl-%[1]d","object":"chat.completion.chunk","model":"gpt-5","choices":[{"index":0,"delta":{"role":"assistant","tool_calls":[{"index":0,"id":"call_%[1]d","type":"function","function":{"name":"get_weather","arguments":""}}]}}]}
 
 data: {"id":"chatcmpl-%[1]d","object":"chat.completion.chunk","model":"gpt-5","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"city\":\"Oslo%[2]s\"}"}}]}}]}
@@ -104,10 +104,10 @@ data: [DONE]
 
 `
 
-// spansAnswered is the number of spans for one answer: one for the turn, and one for each call.
+// spansAnswered is the number of spans for one response: one for the turn, and one for each call.
 const spansAnswered = 3
 
-// provider starts a provider that responds to each request with answer. The text with is added to the name of
+// provider starts a provider that responds to each request with answer. The parameter with is appended to the name of
 // the city.
 func provider(t *testing.T, with string) string {
 	t.Helper()

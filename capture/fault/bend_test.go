@@ -275,7 +275,7 @@ func FuzzRewrite(f *testing.F) {
 	})
 }
 
-// hollow reports whether the value is has the same fields as the value was, all of them null.
+// hollow reports whether the second value has the same fields as the first, all of them null.
 func hollow(was, is any) bool {
 	switch was := was.(type) {
 	case map[string]any:

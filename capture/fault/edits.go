@@ -135,7 +135,8 @@ func emitAll(held []bodyEvent, emit func(bodyEvent)) {
 	}
 }
 
-// anyWord reports whether a text matches a word of any protocol. The function words returns the words of a protocol.
+// anyWord reports whether a string matches a word of any protocol. The parameter words is a function that returns the
+// words of a protocol.
 func anyWord(text string, fits func(text, word string) bool, words func(*marks.Protocol) []string) bool {
 	all := *marks.All()
 	for i := range all {

@@ -240,7 +240,7 @@ func (s *Set) takeTurn(f Fault) bool {
 	return true
 }
 
-// GiveBack takes back the count of a fault that changed nothing in its response.
+// GiveBack undoes the count of a fault that changed nothing in its response.
 func (s *Set) GiveBack(f Fault) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,7 +277,8 @@ func IsFinal(message []byte) bool {
 }
 
 // refusalOf returns the form of the provider's errors. It recognises the provider by the request's path, or otherwise
-// by the beginning of a recorded response, which may be empty. The default is the form without paths.
+// by the beginning of a recorded response, which may be empty. The default is the form of a provider without paths of
+// its own.
 func refusalOf(path string, answer []byte) marks.Refusal {
 	chosen, rank := marks.Refusal{Body: func(_ int, message string) any { return errorBody("api_error", message) }}, 0
 	for _, of := range *marks.All() {

@@ -406,7 +406,7 @@ const (
 	otherBytes  framing = iota // unknown, or compressed
 	otherText                  // text without known events
 	jsonText                   // one JSON text
-	jsonLines                  // JSON texts, one per line; this and the following framings are streams
+	jsonLines                  // JSON values, one per line; this and the following framings are streams
 	eventStream                // server-sent events
 	awsFrames                  // messages of the AWS event stream encoding
 	messages                   // WebSocket messages
@@ -418,7 +418,7 @@ var contentTypes = [...]string{
 	awsFrames: "application/vnd.amazon.eventstream",
 }
 
-// ContentType returns the media type of a body that begins with p, as its bytes show it.
+// ContentType returns the media type of a body that begins with p, as detected from its bytes.
 func ContentType(p []byte, packed bool) string {
 	f, _ := sniffFraming(p, packed, otherBytes, true)
 	return contentTypes[f]

@@ -211,7 +211,7 @@ func (x *Exchange) Path() string {
 		return ""
 	}
 	u, err := url.Parse(x.URL)
-	if err != nil { // although it is invalid, the server answered it
+	if err != nil { // invalid, but the server answered it
 		text, _, _ := strings.Cut(x.URL, "?")
 		u = &url.URL{Path: text}
 	}

@@ -54,7 +54,7 @@ func request(t *testing.T, server *httptest.Server, method, path string) (*http.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Accept-Encoding", "identity") // otherwise the client decodes the body itself
+	r.Header.Set("Accept-Encoding", "identity") // otherwise, the client itself would decode the body
 	resp, err := server.Client().Do(r)
 	if err != nil {
 		return nil, "", err

@@ -54,7 +54,7 @@ func dial(t *testing.T, server *httptest.Server, path string) *client {
 	return c
 }
 
-// send sends a frame, masked with zeros, which leave it as it is.
+// send sends a frame, masked with zeros, which don't change its bytes.
 func (c *client) send(opcode byte, payload string) {
 	f := capture.AppendWebSocketFrame(nil, opcode, []byte(payload))
 	head := len(f) - len(payload)

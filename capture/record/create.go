@@ -83,7 +83,7 @@ func makeDir(dir string) (warning string, err error) {
 				return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 			}
 			return "", nil
-		case !errors.Is(err, fs.ErrExist): // another program may have been faster
+		case !errors.Is(err, fs.ErrExist): // another program may have created it meanwhile
 			return "", fmt.Errorf("create %s: %w", dir, capture.WithoutPath(err))
 		}
 		info, err = os.Stat(dir)
@@ -201,8 +201,8 @@ func List(dir string) (list []StoredCapture) {
 // CompanionDir returns the directory with the other captures from a capture's run.
 func CompanionDir(path string) string { return strings.TrimSuffix(path, Extension) + ".mcp" }
 
-// MakeCompanionDir creates the companion directory of a capture, for its owner only. The function leave removes
-// the directory if it is empty.
+// MakeCompanionDir creates the companion directory of a capture, for its owner only. The result leave is a function
+// that removes the directory if it is empty.
 func MakeCompanionDir(path string) (leave func(), err error) {
 	dir := CompanionDir(path)
 	_, err = makeDir(dir)

@@ -74,7 +74,7 @@ func (c *captureFile) openNext() (*writer, error) {
 func (c *captureFile) findDamage(size int64) string {
 	info, err := c.Stat()
 	if err != nil {
-		return "" // shows nothing about the file
+		return "" // the error shows nothing about the file
 	}
 	named, err := os.Stat(c.path)
 	switch {
@@ -211,7 +211,7 @@ type loss struct {
 
 func (g *gap) isOpen() bool { return g.why != "" }
 
-// add adds a record to the gap, and returns the number of bytes that are missing with it.
+// add adds a record to the gap, and returns the number of bytes that are lost with it.
 func (g *gap) add(rec capture.Record, why string) int64 {
 	if !g.isOpen() {
 		g.at, g.sides = rec.At, map[capture.Stream]int{}

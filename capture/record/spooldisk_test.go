@@ -21,7 +21,8 @@ func TestSpoolTorn(t *testing.T) {
 	inChild(t)
 }
 
-// inChild runs the test with this name and "Child" in its own process, which may limit its disk space.
+// inChild runs another test in its own process, which may limit its disk space. That test has the name of this one
+// followed by "Child".
 func inChild(t *testing.T) {
 	t.Helper()
 	child := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"Child$")
@@ -31,7 +32,7 @@ func inChild(t *testing.T) {
 	}
 }
 
-// childDir returns a folder for such a test.
+// childDir returns a folder for a test that inChild runs.
 func childDir(t *testing.T) string {
 	t.Helper()
 	dir := os.Getenv(diskEnv)

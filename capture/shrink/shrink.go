@@ -45,7 +45,7 @@ type Result struct {
 	Events       int    // number of events with bytes
 	EventsBefore int    // number of events with bytes in the original
 	Questions    int    // number of drafts that were checked
-	Kept         int    // number of texts of the original that the condition needs
+	Kept         int    // number of texts from the original that the condition needs
 	Limit        string // the limit that ended the search early; "" if none did
 }
 
@@ -107,7 +107,8 @@ func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, 
 	return &Result{Records: records, Events: r.countEvents(), EventsBefore: before, Questions: r.questions, Kept: kept, Limit: string(limit)}, nil
 }
 
-// maxLateQuestions is the number of questions after a limit, for the texts that are still the original's.
+// maxLateQuestions is the number of questions that may be asked after a limit, about texts that have not been
+// replaced yet.
 const maxLateQuestions = 2000
 
 func newReducer(ctx context.Context, records []capture.Record, o Options) *reducer {
@@ -324,8 +325,8 @@ func (r *reducer) setTexts(texts map[*node]string) bool {
 	return false
 }
 
-// cutDown removes as many items as possible, first many at a time, then one by one. The function holds reports
-// whether the draft meets the condition with the items of kept and without those of cut.
+// cutDown removes as many items as possible, first many at a time, then one by one. The parameter holds is a function
+// that reports whether the draft meets the condition with the items of kept and without those of cut.
 func cutDown[T any](list []T, holds func(kept, cut []T) bool) (kept []T, changed bool) {
 	for size := len(list); size > 0; size /= 2 {
 		for at := 0; at < len(list); {
@@ -431,7 +432,7 @@ func (r *reducer) cutGroups() bool {
 	return r.cutUnits(groups)
 }
 
-// groupOf returns the name of an event's group, and whether it consists of numbers.
+// groupOf returns the name of an event's group, and whether the event has numbers that identify the group.
 func (r *reducer) groupOf(e *event) (name string, numbered bool) {
 	name = fmt.Sprint(e.record.Stream())
 	for _, n := range e.numbers {

@@ -273,8 +273,8 @@ func (r *reducer) cutURLs() (changed bool) {
 	return changed
 }
 
-// replaceContent replaces the texts that are still the original's. It returns the number of texts that the condition
-// needs, or the number of events if it can't replace any text.
+// replaceContent replaces the texts that are still those of the original. It returns the number of texts that the
+// condition needs, or the number of events if it can't replace any text.
 func (r *reducer) replaceContent() (kept int) {
 	records := r.draftRecords()
 	other := readEvents(r.StandIns(records))

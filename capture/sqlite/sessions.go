@@ -164,7 +164,7 @@ func addMembers(object string, members ...string) string {
 	return b.String() + rest
 }
 
-// quoteText returns a text as a JSON string.
+// quoteText returns a string in JSON's quotes.
 func quoteText(text string) string {
 	quoted, _ := json.Marshal(text) // can't fail
 	return string(quoted)

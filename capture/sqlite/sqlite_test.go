@@ -176,7 +176,7 @@ func TestHostile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for at := 512; at < len(file); at += 512 { // each interior page leads to itself
+	for at := 512; at < len(file); at += 512 { // each interior page points to itself
 		if file[at] == interiorPage {
 			bigEndian.PutUint32(file[at+8:], uint32(at/512+1))
 		}

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A Question asks for the calls in one stream.
+// A Question asks which calls are in one stream.
 type Question struct {
 	ID, Protocol, Base string
 	Tools              []Tool
@@ -28,7 +28,7 @@ type Call struct {
 	Arguments string `json:"arguments"`
 }
 
-// An Answer is what the library made of the stream.
+// An Answer is what the library read from the stream.
 type Answer struct {
 	Calls  []Call
 	Finish string
@@ -79,7 +79,8 @@ func askSafely(q Question, ask func(Question) (Answer, error)) (a Answer, err er
 	return ask(q)
 }
 
-// writeLine writes a JSON line. Go's strings end lines only at line feeds, and JSON escapes U+2028.
+// writeLine writes a value as one line of JSON. encoding/json escapes U+2028, which some readers take for the end of
+// a line.
 func writeLine(v any) {
 	text, err := json.Marshal(v)
 	if err != nil {
