@@ -136,7 +136,7 @@ func TestAgentLogLanes(t *testing.T) {
 	}
 }
 
-// TestAgentLogErrors checks that provider errors in a log become turns with the error and its status. Usage is
+// TestAgentLogErrors checks that provider errors in a log become turns with the error and its status. Usage must be
 // counted only once.
 func TestAgentLogErrors(t *testing.T) {
 	for file, want := range map[string]string{

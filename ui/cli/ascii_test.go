@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// TestASCIIWords checks that the output of commands and help pages is only ASCII if the user asks for it. JSON must
+// TestASCIIWords checks that commands and help pages write only ASCII characters if the user asks for this. JSON must
 // keep its meaning.
 func TestASCIIWords(t *testing.T) {
 	file := saved(t, "x.sse", string(turnOf("wörk 🦊")))

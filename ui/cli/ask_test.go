@@ -79,7 +79,7 @@ func TestAskSecrets(t *testing.T) {
 	}
 }
 
-// TestAskScope checks that without a source, only the captures of the current folder are known.
+// TestAskScope checks that without a source, only the captures of the current folder are found.
 func TestAskScope(t *testing.T) {
 	state, here := t.TempDir(), t.TempDir()
 	t.Setenv("XDG_STATE_HOME", state)

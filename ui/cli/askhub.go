@@ -47,7 +47,7 @@ func (ip *inputs) newHubRuns(path string) (*hubRuns, error) {
 	return h, nil
 }
 
-// viewAddress returns the address with which the view of one run, or of all runs, is opened.
+// viewAddress returns the address that selects one run, or all runs, on the hub.
 func (h *hubRuns) viewAddress() string { return h.base + "?" + h.query.Encode() }
 
 // listRuns returns the runs on the hub.

@@ -90,7 +90,7 @@ func TestAskSetup(t *testing.T) {
 	}
 }
 
-// TestAskCommand checks which commands are toolscope's own server.
+// TestAskCommand checks which commands are recognised as starting toolscope's own server.
 func TestAskCommand(t *testing.T) {
 	self, _ := os.Executable()
 	for command, want := range map[string]bool{

@@ -12,7 +12,7 @@ import (
 )
 
 // TestPrintingStops checks that a proxy that is shutting down stops printing only if it has printed a lot. A few
-// turns are always printed, even on a slow machine. No data is missing from the capture.
+// turns must always be printed, even on a slow machine. No data may be missing from the capture.
 func TestPrintingStops(t *testing.T) {
 	const turn = `data: {"type":"message_start","message":{"id":"m","model":"c"}}` + "\n\n" +
 		`data: {"type":"message_stop"}` + "\n\n"

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestProxyBreak checks that a response is held before its client receives the call. The screen shows the held
-// response, passes one event on, and then resumes the response. The capture notes the hold.
+// TestProxyBreak checks that a response is held before its client receives the call. The screen must show the held
+// response, pass one event on, and then resume the response. The capture must note the hold.
 func TestProxyBreak(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	recording := filepath.Join(t.TempDir(), "a.tsc")

@@ -247,7 +247,7 @@ func isTerminal(f stdStream) bool { return term.IsTerminal(f.Fd()) }
 // These constants control the growth of the heap between two collections. The heap grows by at least minSlack. Most
 // of its content is bytes and numbers, which are cheap to collect. A large heap, with very many turns, grows by a
 // fraction of its size, because the collector would otherwise use most of the processor time. Above bigHeap, the heap
-// grows by half of the excess. Such a heap comes from fast input, and it is pruned whenever it has grown.
+// grows by half of the excess. A heap of that size results from fast input, and is pruned whenever it has grown.
 const (
 	minSlack    = 16 << 20
 	liveMetric  = "/gc/heap/live:bytes"

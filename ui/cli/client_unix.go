@@ -93,8 +93,8 @@ func (c *clientProcess) setForeground(group int) {
 	_ = unix.IoctlSetPointerInt(int(c.tty.Fd()), unix.TIOCSPGRP, group)
 }
 
-// giveTerminal gives the terminal to the client. It also sends SIGCONT, because the client may have used the
-// terminal too early and stopped.
+// giveTerminal gives the terminal to the client. It also sends SIGCONT, because the client may have stopped when it
+// used the terminal too early.
 func (c *clientProcess) giveTerminal() {
 	c.setForeground(c.pid)
 	_ = syscall.Kill(-c.pid, syscall.SIGCONT)
@@ -200,16 +200,16 @@ func (c *clientProcess) takeTerminal() {
 // groupTime is the maximum time for which the processes of a group may continue after a signal.
 const groupTime = time.Second
 
-// startGroup starts a program in a process group of its own. The program ends when toolscope ends, on systems that
-// support this.
+// startGroup starts a program in its own process group. On systems that support this, the program ends when toolscope
+// ends.
 func startGroup(cmd *exec.Cmd) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	proxy.KillWithParent(cmd)
 	return cmd.Start()
 }
 
-// endGroup ends the processes in a program's group. If the program has already ended, the other processes first get a
-// moment to end by themselves.
+// endGroup ends the processes in a program's group. If the program has already ended, the other processes first get
+// some time to end on their own.
 func endGroup(cmd *exec.Cmd, done <-chan struct{}) {
 	group := -cmd.Process.Pid
 	signals := []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL}

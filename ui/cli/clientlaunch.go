@@ -207,7 +207,7 @@ func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
 	return nil
 }
 
-// passExtension gives the client an extension that has the settings. The user's own settings do not change.
+// passExtension gives the client an extension that contains the settings. The user's own settings do not change.
 func (o *clientLaunch) passExtension(s client.Settings) error {
 	text, err := mergeJSON(s.JSON...)
 	if err != nil {

@@ -106,7 +106,7 @@ func TestRunTool(t *testing.T) {
 	}
 }
 
-// TestSaveNew checks that saved files are new and that only their owner can read them. No file is overwritten.
+// TestSaveNew checks that saved files are new, that only their owner can read them, and that no file is overwritten.
 func TestSaveNew(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.Symlink("elsewhere", "replay-1.json"); err != nil {

@@ -41,7 +41,7 @@ const (
 	badInk   = ink(units.Bad)
 
 	boldInk  = ink(units.NumRoles)     // names and titles
-	wrongInk = ink(units.NumRoles) + 1 // the wrong bytes of a text
+	wrongInk = ink(units.NumRoles) + 1 // the invalid bytes of a text
 )
 
 // escapeOf returns the escape sequence of an ink, or "" for plain text.
@@ -64,7 +64,7 @@ type tinted struct {
 // inInk gives an ink to an argument for printLine.
 func inInk(i ink, of any) any { return tinted{i, of} }
 
-// Each of the next four functions uses the ink for one purpose.
+// Each of the next four functions calls inInk with a particular ink.
 func inBold[T any](of T) any                   { return inInk(boldInk, of) }
 func inMuted[T any](of T) any                  { return inInk(mutedInk, of) }
 func ofRole(role units.Role, of any) any       { return inInk(ink(role), of) }

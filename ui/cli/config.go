@@ -254,8 +254,8 @@ func blankConfig(root *cobra.Command) string {
 	return b.String()
 }
 
-// inConfigFolder returns the path of name in toolscope's configuration folder. The folder is inside
-// XDG_CONFIG_HOME, or else inside the system's folder for configuration.
+// inConfigFolder returns the path of name in toolscope's configuration folder. The folder is inside XDG_CONFIG_HOME,
+// or else inside the system's configuration folder.
 func inConfigFolder(name string) (string, error) {
 	dir := os.Getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
@@ -267,8 +267,8 @@ func inConfigFolder(name string) (string, error) {
 	return filepath.Join(dir, "toolscope", name), nil
 }
 
-// expandHome replaces ~ at the start of a path with the user's home folder. Shells replace it only at the start of
-// a word.
+// expandHome replaces ~ at the start of a path with the user's home folder. Shells do this only at the start of a
+// word, so not in --log=~/a.
 func expandHome(path string) string {
 	rest, ok := strings.CutPrefix(path, "~")
 	if home, err := os.UserHomeDir(); ok && err == nil && (rest == "" || os.IsPathSeparator(rest[0])) {

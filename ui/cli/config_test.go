@@ -226,7 +226,7 @@ func TestConfigKeys(t *testing.T) {
 }
 
 // TestHomeInPaths checks that ~ is replaced by the user's home folder in paths, wherever they are set. A name that
-// only begins with ~ is not changed.
+// only begins with ~ must not change.
 func TestHomeInPaths(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

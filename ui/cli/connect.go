@@ -152,7 +152,7 @@ func (w *failureWatch) listFailures() []string {
 	return failedResponses(&w.in)
 }
 
-// failedResponses returns a text for each failed response, with the provider and the reason.
+// failedResponses describes each failed response, with the provider and the reason.
 func failedResponses(in *providers.Inspector) (list []string) {
 	for _, x := range in.Exchanges() {
 		if words := failureText(in, x); x.Ended && words != "" {

@@ -119,7 +119,7 @@ func (p *console) wantStack(said string) {
 }
 
 // TestCrashReport checks that the report has the latest keys, and the kind of the panic instead of its message. The
-// error shows a part of the message, without secrets.
+// error must show a part of the message, without secrets.
 func TestCrashReport(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	crash := ui.CrashOf("bad " + canary + strings.Repeat(" text of the user", 100))
@@ -140,7 +140,7 @@ func TestCrashReport(t *testing.T) {
 	}
 }
 
-// TestKindOfCrash checks that a report names a runtime error in the runtime's words. These words quote no data.
+// TestKindOfCrash checks that a report names a runtime error in the runtime's own words, which quote no data.
 func TestKindOfCrash(t *testing.T) {
 	panicOf := func(f func()) (c *ui.Crash) {
 		defer func() { c = ui.CrashOf(recover()) }()

@@ -118,8 +118,8 @@ func (d *diffCommand) addTurns(path string, in *providers.Inspector, turn int) e
 // turnSet is a set of matching turns, one for each file. A nil entry means that the file has no such turn.
 type turnSet []*diffTurn
 
-// pairTurns matches turns. It matches turns with the same request first, then turns with the same tools, in
-// order. If each file has only one turn, those turns match.
+// pairTurns matches turns: first those with the same request, then those with the same tools, in order. If each file
+// has only one turn, those turns match.
 func (d *diffCommand) pairTurns() (sets []turnSet) {
 	single := !slices.ContainsFunc(d.files, func(f []diffTurn) bool { return len(f) != 1 })
 	var keys [][2]string // keys of the first turn in each set

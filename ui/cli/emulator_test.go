@@ -120,7 +120,7 @@ func (s *screen) print(r rune) {
 }
 
 // invisible reports whether a terminal would not show r, or would show it at another place. The list is independent
-// of the sanitiser's list, so that the two can disagree.
+// of the sanitiser's list, so that the tests can find mistakes in the sanitiser.
 func invisible(r rune) bool {
 	return r == unicode.ReplacementChar ||
 		unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp,

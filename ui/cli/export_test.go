@@ -69,7 +69,7 @@ func TestExportChooses(t *testing.T) {
 	}
 }
 
-// TestExportIntoFile checks that no file is overwritten without --force. After a failure, no file must remain.
+// TestExportIntoFile checks that no file is overwritten without --force. A failed export must not leave a file.
 func TestExportIntoFile(t *testing.T) {
 	file, dir := twoTurns(t), t.TempDir()
 	to := filepath.Join(dir, "out.jsonl")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMarkdownVerdict checks that a report begins with the problem and the party at fault. It must have the
-// callout, the sign under the wrong byte, and the file. A call without problems has no party at fault.
+// TestMarkdownVerdict checks that a report begins with the problem and the party at fault. It must have the callout,
+// the sign under the wrong byte, and the file. A call without problems must have no party at fault.
 func TestMarkdownVerdict(t *testing.T) {
 	savedDemo(t)
 	for name, want := range map[string][]string{

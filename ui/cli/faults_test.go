@@ -10,8 +10,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestProxyFault checks that the client gets the response with the injected fault. The provider's response is
-// printed, and the finding names toolscope.
+// TestProxyFault checks that the client gets the response with the injected fault. The provider's response must be
+// printed, and the finding must name toolscope.
 func TestProxyFault(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	p := proxied(t, "--to", upstream, "--fault", "empty-args", "--headless", "--format", "jsonl", "--no-record")

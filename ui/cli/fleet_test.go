@@ -79,8 +79,8 @@ func TestFleetRefused(t *testing.T) {
 	}
 }
 
-// TestPublish checks that a proxy sends the same data to a hub as to a capture, without secrets. The hub can be
-// read like a file.
+// TestPublish checks that a proxy sends the same data to a hub as to a capture, without secrets. The data on the hub
+// must be readable like a file.
 func TestPublish(t *testing.T) {
 	url, store := aHub(t, "127.0.0.1:0")
 	const key, word = "sk-ant-api03-Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MGFiY2RlZg", "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
@@ -137,8 +137,8 @@ func TestPublish(t *testing.T) {
 	}
 }
 
-// TestPublishNoHub checks that a proxy that can't reach its hub listens at once. It soon reports the problem, and at
-// the end it reports the unsent data.
+// TestPublishNoHub checks that a proxy that can't reach its hub listens at once. It must soon report the problem, and
+// at the end the unsent data.
 func TestPublishNoHub(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"toolscope/providers"
 )
 
-// TestStateWords checks that each problem is an alarm that occurs once and names its subject. Other facts are
+// TestStateWords checks that each problem is an alarm that occurs once and names its subject. Other facts must be
 // notes.
 func TestStateWords(t *testing.T) {
 	for _, c := range []struct {
@@ -49,8 +49,8 @@ func TestStateWords(t *testing.T) {
 	}
 }
 
-// TestTwoHubs checks that with several hubs each note names its hub. A machine that publishes to both hubs has one
-// row.
+// TestTwoHubs checks that with several hubs each note names its hub. A machine that publishes to both hubs must have
+// only one row.
 func TestTwoHubs(t *testing.T) {
 	a := (&app{}).linkParts()
 	keep := redact.KeepAll()
@@ -93,8 +93,8 @@ func TestTwoHubs(t *testing.T) {
 	}
 }
 
-// TestFollowedNone checks the note about a followed source without data. It names the source if there is only one.
-// A period without data is not a failure, and neither is an index without matching calls.
+// TestFollowedNone checks the note about a followed source without data. If there is only one source, the note must
+// name it. A period without data, or an index without matching calls, must not be a failure.
 func TestFollowedNone(t *testing.T) {
 	for _, c := range []struct {
 		paths []string

@@ -111,8 +111,8 @@ func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *l
 	return a, so, l, disk
 }
 
-// TestFlood checks that slow readers do not affect the traffic. Each turn has its line. No call is reported as
-// malformed because toolscope missed bytes.
+// TestFlood checks that slow readers do not affect the traffic. Each turn must have its line. No call may be reported
+// as malformed because toolscope missed bytes.
 func TestFlood(t *testing.T) {
 	const exchanges, size = 40, 60_000
 	for _, format := range []string{"text", "jsonl"} {

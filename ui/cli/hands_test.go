@@ -67,8 +67,8 @@ func TestTakings(t *testing.T) {
 	}
 }
 
-// TestPipeTo checks that a command receives the bytes. Its failure is reported, and so is the amount of output that
-// is not shown.
+// TestPipeTo checks that a command receives the bytes. If the command fails, or if some of its output is not shown,
+// this must be reported.
 func TestPipeTo(t *testing.T) {
 	t.Setenv("SHELL", "/bin/sh")
 	for _, c := range []struct{ command, prints, err string }{
@@ -92,7 +92,7 @@ func TestPipeTo(t *testing.T) {
 	}
 }
 
-// TestEdit checks that the editor gets the text in a file that only its owner can read. The file is removed
+// TestEdit checks that the editor gets the text in a file that only its owner can read. The file must be removed
 // afterwards.
 func TestEdit(t *testing.T) {
 	t.Setenv("VISUAL", "")
@@ -123,7 +123,7 @@ func TestEdit(t *testing.T) {
 }
 
 // TestThemeIsKept checks that a saved theme is used if no theme is given. The name of a theme that no longer exists
-// is ignored.
+// must be ignored.
 func TestThemeIsKept(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	for _, c := range []struct{ saved, asked, want string }{

@@ -58,7 +58,7 @@ func TestKept(t *testing.T) {
 }
 
 // TestRecentScreen checks that, without a source, recent captures are listed and can be opened. If there are no
-// captures, the demo plays.
+// captures, the demo must play.
 func TestRecentScreen(t *testing.T) {
 	state := t.TempDir()
 	env := []string{"XDG_STATE_HOME=" + state}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestLogFile checks that the log has notes and errors without secrets, that only its owner can read it, and that its
-// size is limited. A log that is not writable is an error.
+// size is limited. A log that is not writable must cause an error.
 func TestLogFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deep", "x.log")
 	command(t, nil, "--log", path, "no-such-file-"+canary)
@@ -47,7 +47,7 @@ func TestLogFile(t *testing.T) {
 }
 
 // TestLogIsOne checks that the file has the same lines as the screen's log, including lines from before the file was
-// opened. The value auto selects a file in toolscope's own folder.
+// opened. The value auto must select a file in toolscope's own folder.
 func TestLogIsOne(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
 	a := (&app{stderr: lineWriter{to: io.Discard}}).linkParts()

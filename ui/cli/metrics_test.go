@@ -62,7 +62,7 @@ func awaitMetric(t *testing.T, url, line string) (body string) {
 }
 
 // TestProxyMetrics checks that the metrics of a proxy count the traffic, are the same as those of the capture, and
-// contain no secrets. Requests from web pages and with other methods are refused.
+// contain no secrets. Requests from web pages and with other methods must be refused.
 func TestProxyMetrics(t *testing.T) {
 	upstream, _ := provider(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -44,7 +44,7 @@ func TestContractCost(t *testing.T) {
 func TestPrices(t *testing.T) {
 	config := t.TempDir()
 	t.Setenv("XDG_CONFIG_HOME", config)
-	t.Setenv("HOME", config) // used on systems without XDG_CONFIG_HOME
+	t.Setenv("HOME", config) // used on systems that ignore XDG_CONFIG_HOME
 	list := func(path, price string) string {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)

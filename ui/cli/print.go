@@ -311,8 +311,8 @@ func (pr *printing) explainUnrecognised(path string, in *providers.Inspector) {
 	pr.app.printNote("'toolscope help formats' lists the formats; --from NAME selects a format")
 }
 
-// isRecognised reports whether a turn contains information. Its protocol, or at least the reason why it contains
-// nothing else, must be known. Web traffic in other programs' logs contains no information.
+// isRecognised reports whether toolscope recognised a turn: it has a known protocol, or a reason for its failure. A
+// plain web exchange in another program's log is not recognised.
 func isRecognised(x *providers.Exchange, t *stream.Turn) bool {
 	if x != nil && x.Head.Wrappers != "" && present.IsPlain(t) {
 		return false

@@ -6,7 +6,7 @@ import (
 )
 
 // TestPrintJQ checks that --jq runs on each call's arguments or, with --format jsonl, on each line. Text that is not
-// JSON causes only a note. A failing expression makes the run fail.
+// JSON must cause only a note. A failing expression must make the run fail.
 func TestPrintJQ(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -113,7 +113,7 @@ func midway(t *testing.T) (p *standIn, resp *http.Response, begin, recording str
 }
 
 // TestProxyPrints checks that bodies are passed on byte for byte, and that turns are printed when they end. The
-// capture has the same turns, and only its owner can read it.
+// capture must have the same turns, and only its owner must be able to read it.
 func TestProxyPrints(t *testing.T) {
 	upstream, requests := provider(t, answers(events, anthropicAnswer))
 	dir := filepath.Join(t.TempDir(), "new", "captures")

@@ -23,7 +23,7 @@ import (
 // limit is the maximum time to wait for an event that would be immediate on an idle machine.
 const limit = 30 * time.Second
 
-// console is a program and its terminal, which the test emulates.
+// console is a program with an emulated terminal.
 type console struct {
 	t      *testing.T
 	launch launch

@@ -63,8 +63,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestPublishNotes checks the notes about publishing. During the run, the reason why the hub receives no data is
-// reported once. At the end, the waiting data of this run and of earlier runs is reported.
+// TestPublishNotes checks the notes about publishing. During the run, the reason why the hub receives no data must be
+// reported once. At the end, the waiting data of this run and of earlier runs must be reported.
 func TestPublishNotes(t *testing.T) {
 	spool := t.TempDir()
 	a, so := publishesTo(t, "nats://"+nobodyAt(t), spool, "1MB")

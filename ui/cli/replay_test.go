@@ -91,7 +91,7 @@ func previewsOfOne() (n int) {
 }
 
 // TestReplayNested checks a call inside a function object, with null content and with arguments in a string. A client
-// that drops undecodable calls loses the second call.
+// that drops undecodable calls must lose the second call.
 func TestReplayNested(t *testing.T) {
 	list := previews(t, "--to", "openai-chat", "testdata/nested.json")
 	same(t, 0, "calls", len(list), 2)

@@ -17,8 +17,8 @@ type resultJSON struct {
 	MadeUp bool `json:"made_up"`
 }
 
-// TestResults checks that a file's results are in the lines of their calls. For live input, a call is written
-// before its result is known, and the result has its own line.
+// TestResults checks that a file's results are in the lines of their calls. For live input, a call must be written
+// before its result is known, and the result must have its own line.
 func TestResults(t *testing.T) {
 	capture, err := os.ReadFile("testdata/emptied.tsc")
 	if err != nil {

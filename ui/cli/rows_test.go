@@ -180,8 +180,8 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// TestRowsPass checks that other output is written unchanged, and that the next frame is written completely. A frame
-// that starts over, or whose rows have more than text and paints, is written completely too.
+// TestRowsPass checks that other output is written unchanged, and that the next frame is written completely. The same
+// must be true of a frame that starts over, or whose rows have more than text and paints.
 func TestRowsPass(t *testing.T) {
 	const first, second = "\x1b[H\rone two 1\r\nother row.\x1b[2;H", "\x1b[Hone two 2\r\n\x1b[2;H"
 	for _, c := range []struct{ between, last, want string }{

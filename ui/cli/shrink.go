@@ -242,7 +242,7 @@ type sightings struct {
 	matched  bool
 }
 
-// addTurn adds an ended turn.
+// addTurn adds the findings in an ended turn, and the states of its calls.
 func (g *sightings) addTurn(v *providers.View, file string, t *stream.Turn) {
 	for i, c := range t.Calls {
 		g.states[stream.Ref{Turn: t.Number, Call: int32(i + 1)}] = c.Status().String()
