@@ -83,7 +83,7 @@ var (
 	}
 	callOpen = &stream.Diagnosis{
 		Code: "ACP_OPEN", Severity: stream.Info, By: stream.Client,
-		Meaning: "The prompt or the connection ended, but the agent showed no end of the call. The editor may show the call as running.",
+		Meaning: "The prompt or the connection ended, but the agent never showed the end of the call. The editor may show the call as running.",
 		Advice:  "Check whether the tool is still running. Report the problem to the developers of the agent if the prompt ended normally.",
 	}
 	ranRejected = &stream.Diagnosis{
@@ -110,11 +110,10 @@ type decoder struct {
 	*protocol.Out
 	sessions []*session // in the order in which they began
 	named    map[string]*session
-	asked    map[string][]request // by id: requests without a response, the latest last
+	asked    map[string][]request // requests without a response, by id; the latest is last
 }
 
-// request is a request that waits for its response. Both sides number their requests, so several may have the
-// same id.
+// request is a request that has no response yet. Both sides number their requests, so several may have the same id.
 type request struct {
 	method  string
 	session *session
@@ -390,7 +389,7 @@ func (c *call) resultValue() json.Value {
 	return slices.Concat([]byte("["), bytes.Join(blocks, []byte(",")), []byte("]"))
 }
 
-// onlyText returns the text in an object that contains nothing else. If there is anything else, isOne is false.
+// onlyText returns the text in an object that contains nothing else. The result isOne is false for any other object.
 func onlyText(object json.Value) (text json.Value, isOne bool) {
 	n := 0
 	for _, value := range json.Members(object) {
@@ -400,8 +399,8 @@ func onlyText(object json.Value) (text json.Value, isOne bool) {
 	return text, n == 1 && text.IsString()
 }
 
-// readPermission reads a request for permission. The request's arguments replace earlier ones, unless they only add
-// fields. They are not final, because agents complete them until the tool starts.
+// readPermission reads a request for permission. Its arguments replace the earlier ones, unless they only add fields
+// to them. The arguments are not final, because agents complete them until the tool starts.
 func (d *decoder) readPermission(s *session, u json.Value) *call {
 	s.asks = true
 	c := d.ensureCall(s, u)
@@ -546,7 +545,7 @@ func (d *decoder) endPrompt(s *session, result, failure json.Value) {
 	for _, c := range s.open {
 		c.finishArgs()
 		if word != "cancelled" {
-			c.Find(callOpen, "the prompt ended, but the agent showed no end of the call")
+			c.Find(callOpen, "the prompt ended, but the agent never showed the end of the call")
 		}
 	}
 	t.FinishAndCheck(word, &stopReasons)
@@ -559,7 +558,7 @@ func (d *decoder) cutTurn(s *session, missing string) {
 		return
 	}
 	for _, c := range s.open {
-		c.Find(callOpen, "the agent showed no end of the call")
+		c.Find(callOpen, "the agent never showed the end of the call")
 	}
 	s.turn.Cut(missing)
 }

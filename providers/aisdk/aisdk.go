@@ -80,7 +80,7 @@ type chunk struct {
 
 	kind, messageID, metadata  json.Value
 	callID, name, delta, input json.Value
-	server, preliminary        json.Value // server is true if the provider runs the call, and preliminary if more output follows
+	server, preliminary        json.Value // server is true if the provider runs the call; preliminary is true if more output follows
 	errorText, finish, reason  json.Value
 	approvalID, approved       json.Value
 }

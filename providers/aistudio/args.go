@@ -275,8 +275,8 @@ func shapeOf(v jsonNodes, lists int) frameShape {
 	return anOther
 }
 
-// shapeOfList returns the shape of an array. The array is a list if it contains chunks, errors, candidates or
-// lists, and otherwise only nulls.
+// shapeOfList returns the shape of an array. The array is a list if each element is a chunk, an error, a candidate, a
+// list or null. If all elements are null, the shape is nothing.
 func shapeOfList(v jsonNodes, lists int) frameShape {
 	all := nothing
 	for e := range v.elements() {

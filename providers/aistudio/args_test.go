@@ -80,9 +80,9 @@ func TestValues(t *testing.T) {
 		{list(`[[` + list(`[[[null,1],[null,2]]]`) + `,` + list(`[[]]`) + `]]`), `[[1,2],[]]`, nil},
 		{list(`[[[null,null,null,null,[[` + pair + `]]]]]`), `[` + object + `]`, nil},
 		{list(`[[null,null,null,null,[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous},
-		{list(`[[` + pair + `]]`), `[` + object + `]`, listAmbiguous}, // the report's second failure
+		{list(`[[` + pair + `]]`), `[` + object + `]`, listAmbiguous}, // the second failure in the original bug report
 		{list(`[[[` + pair + `]]]`), `[` + object + `]`, nil},
-		{list(`[[[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous}, // the report's first failure
+		{list(`[[[[` + pair + `]]]]`), `[` + object + `]`, listAmbiguous}, // the first failure in the original bug report
 		{list(`[` + pair + `]`), `[` + object + `]`, listAmbiguous},
 		{list(`[[[["id",[null,null,"1"]]],[["id",[null,null,"2"]]]]]`), `[{"id":"1"},{"id":"2"}]`, nil},
 		{`[` + pair + `]`, object, nil},

@@ -37,8 +37,8 @@ user
   result name=now failed "no clock"
 `
 
-// TestHistory checks that a history is read correctly and written back unchanged. It must also have the same lines
-// when it is written without Raw and read again.
+// TestHistory checks that a history is read correctly and written back unchanged, and that it has the same lines
+// after it is written without Raw and read again.
 func TestHistory(t *testing.T) {
 	messages, err := decodeHistory([]byte(history))
 	if got := historytest.Lines(messages); err != nil || got != "system\n  text \"Be brief.\"\n"+said {

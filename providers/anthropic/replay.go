@@ -115,7 +115,7 @@ func writeCall(w *json.Writer, p *protocol.Part) {
 	w.Close('}')
 }
 
-// callerType is the caller type of a call that was made by code in the code execution tool.
+// callerType is the type of caller in a call that was made by code in the code execution tool.
 const callerType = "code_execution_20250825"
 
 // decodeHistory reads the history of a request. The system prompt is the first message.

@@ -173,8 +173,8 @@ func appendArguments(c *protocol.Call, fragment json.Value) {
 	c.Args(fragment)
 }
 
-// appendReasoning appends those of the following that are present: reasoning, its signature, and reasoning that only
-// the provider can read.
+// appendReasoning appends reasoning, its signature, and reasoning that only the provider can read, whichever of these
+// are present.
 func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted json.Value) {
 	t.AppendReasoning(block, text)
 	t.AddSignature(block, signature)

@@ -98,9 +98,9 @@ func feedBlock(to protocol.Decoder, index int, block json.Value) {
 	feedFrame(to, newEvent("content_block_stop", at))
 }
 
-// argsOf returns, as a JSON string, arguments that can't be sent in the start of a block. There, an empty input would
-// count as a placeholder, and Claude Code wraps an input that isn't JSON. For all other arguments, argsOf returns
-// nil.
+// argsOf returns the arguments for a delta, as a JSON string, if they can't be in the start of a block: there, an
+// empty object would count as a placeholder. It also does so for arguments that Claude Code wrapped because they were
+// not JSON. For all other arguments, it returns nil.
 func argsOf(input json.Value) []byte {
 	if raw := unparsedArguments(input); raw != nil {
 		return raw

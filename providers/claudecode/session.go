@@ -151,7 +151,7 @@ func requestOf(entries []byte) []byte {
 		}
 	}
 	id := ""
-	var blocks json.Writer // blocks of one of the model's messages, which has several entries
+	var blocks json.Writer // blocks of one message of the model that has several entries
 	endMessage := func() {
 		if list := json.WrapArray(&blocks); list != nil {
 			messages.Raw(newObject(newMember("role", []byte(`"assistant"`)), newMember("content", list)))

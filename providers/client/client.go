@@ -137,27 +137,27 @@ var mcpSetups = map[string]MCPSetup{
 	"claude-code": {
 		Adds: "claude mcp add toolscope -- {command}", FileFlag: "--mcp-config=",
 		Method: ByPrefix, UserFiles: []string{".claude.json"}, ProjectFiles: []string{".mcp.json"},
-		Remark: "run sets CLAUDE_CODE_SHELL_PREFIX, so that Claude Code starts its servers and shell commands through toolscope. This doesn't work on Windows or for servers over HTTP.",
+		Remark: "toolscope run sets CLAUDE_CODE_SHELL_PREFIX, so that Claude Code starts its servers and shell commands through toolscope. This doesn't work on Windows or for servers over HTTP.",
 	},
 	"codex": {
 		Adds:   "codex mcp add toolscope -- {command}",
 		Method: ByFlags, ListArgs: []string{"mcp", "list", "--json"},
-		Remark: "run passes -c mcp_servers.NAME.command and .args, which put 'toolscope mcp' before the command of each server that Codex starts. run also passes .url, which points servers over HTTP at the proxy if they need no login.",
+		Remark: "toolscope run passes -c mcp_servers.NAME.command and .args, which put 'toolscope mcp' before the command of each server that Codex starts. It also passes .url, which points servers over HTTP at the proxy if they need no login.",
 	},
 	"opencode": {
 		Setting: `{"mcp":{"toolscope":{"type":"local","command":{list}}}}`,
 		Method:  BySettings, ListArgs: []string{"debug", "config"},
-		Remark: "run sets OPENCODE_CONFIG_CONTENT, which puts 'toolscope mcp' before the command of each server that OpenCode starts. The setting also points servers over HTTP at the proxy if they need no login.",
+		Remark: "toolscope run sets OPENCODE_CONFIG_CONTENT, which puts 'toolscope mcp' before the command of each server that OpenCode starts. The setting also points servers over HTTP at the proxy if they need no login.",
 	},
 	"gemini-cli": {
 		Adds: "gemini mcp add toolscope {command}", Setting: OtherServers,
 		Method: ByUser, UserFiles: []string{".gemini/settings.json"}, ProjectFiles: []string{".gemini/settings.json"},
-		Remark: "no flag or variable overrides the client's settings, so run prints the lines to add to them for each server that the client starts.",
+		Remark: "no flag or variable overrides the client's settings, so toolscope run prints the lines to add to them for each server that the client starts.",
 	},
 	"qwen-code": {
 		Adds: "qwen mcp add toolscope {command}", FileFlag: "--mcp-config=",
 		Method: ByUser, UserFiles: []string{".qwen/settings.json"}, ProjectFiles: []string{".qwen/settings.json"},
-		Remark: "no flag or variable overrides the client's settings, so run prints the lines to add to them for each server that the client starts.",
+		Remark: "no flag or variable overrides the client's settings, so toolscope run prints the lines to add to them for each server that the client starts.",
 	},
 	"copilot": {Adds: "copilot mcp add toolscope -- {command}", FileFlag: "--additional-mcp-config=@"},
 	"crush":   {Adds: `crush.json: {"mcp":{"toolscope":{"type":"stdio","command":{program},"args":{args}}}}`, Adding: Documented},
@@ -170,8 +170,7 @@ const OtherServers = `{"mcpServers":{"toolscope":{"command":{program},"args":{ar
 // Servers returns the MCP setup of the client. The setup is empty if none is known.
 func (p *ProxySetup) Servers() MCPSetup { return mcpSetups[p.Name] }
 
-// RunHabit describes when a client runs the calls of a protocol's responses, once their arguments are
-// complete.
+// RunHabit describes when a client runs a call of a protocol, once the call's arguments are complete.
 type RunHabit struct {
 	Client    string
 	Protocols []string
@@ -266,8 +265,8 @@ type Release struct {
 	Day     string // day of its publication, e.g. 2026-09-08
 }
 
-// newer maps clients that were run to the first later version, which was not run. On 2026-11-27, the npm registry had
-// later versions of these clients only.
+// newer maps clients that were run to the first later version, which was not run. On 2026-11-27, only these clients
+// had later versions in the npm registry.
 var newer = map[string]Release{
 	"claude-code": {"2.1.331", "2026-11-23"},
 	"codex":       {"0.171.0", "2026-11-20"},
@@ -280,7 +279,7 @@ func (c *Client) Newer() (r Release, ok bool) {
 	return r, ok
 }
 
-// nodes maps clients that need a later version than Node 20 to that version.
+// nodes maps each client that needs a later version than Node 20 to the version that it needs.
 var nodes = map[string]string{
 	"claude-code": "22", "ai-sdk": "22", "ai-sdk-ui": "22", "mastra": "22.13", "pi": "22.19", "openai-js": "22", "google-genai-js": "22",
 }

@@ -209,7 +209,7 @@ var ProxySetups = []ProxySetup{
 			Flag:      "--extension",
 			Extension: "export default function (pi) {\n\tfor (const [name, o] of Object.entries((%s).providers)) pi.registerProvider(name, o);\n}",
 		},
-		Remarks: []string{"No variable sets the address. run passes --extension with a file for this run, which sets the same addresses; this was tested with pi 0.73.1 and Anthropic. The settings for OpenAI and Google come from pi's documentation and are untested."},
+		Remarks: []string{"No variable sets the address. toolscope run passes --extension with a file for this run, which sets the same addresses; this was tested with pi 0.73.1 and Anthropic. The settings for OpenAI and Google come from pi's documentation and are untested."},
 	},
 	{
 		Client: MustFind("copilot"), Known: Ran, Commands: []string{"copilot", "@github/copilot"},
@@ -218,7 +218,7 @@ var ProxySetups = []ProxySetup{
 			{Name: "COPILOT_PROVIDER_BASE_URL", Value: "{anthropic}", Needs: copilotUses("anthropic")},
 		},
 		Remarks: []string{
-			"You need your own provider: set COPILOT_PROVIDER_TYPE to openai or anthropic, and COPILOT_MODEL to the model's name. run replaces your COPILOT_PROVIDER_BASE_URL, and the proxy forwards the requests to the URL that you set.",
+			"You need your own provider: set COPILOT_PROVIDER_TYPE to openai or anthropic, and COPILOT_MODEL to the model's name. toolscope run replaces your COPILOT_PROVIDER_BASE_URL, and the proxy forwards the requests to the URL that you set.",
 			"With a GitHub login, no variable or flag changes the address. The setting for Anthropic was tested. The setting for OpenAI comes from Copilot's help and is untested.",
 		},
 	},
@@ -241,7 +241,7 @@ var ProxySetups = []ProxySetup{
 			},
 			Variable: "KILO_CONFIG_CONTENT", Inline: true,
 		},
-		Remarks: []string{"The address of Kilo's own gateway can't be changed: choose a model from another provider. run and --print-env set KILO_CONFIG_CONTENT, which comes from Kilo's documentation and is untested."},
+		Remarks: []string{"The address of Kilo's own gateway can't be changed: choose a model from another provider. toolscope run and toolscope proxy --print-env set KILO_CONFIG_CONTENT, which comes from Kilo's documentation and is untested."},
 	},
 	{Client: MustFind("amp"), Known: Documented, Commands: []string{"amp", "@sourcegraph/amp"}, Remarks: []string{"Amp sends requests to its own server, which calls the model. No variable or flag changes that."}},
 	{Client: MustFind("antigravity"), Known: Documented, Commands: []string{"agy"}, Remarks: []string{"No known variable or flag sets the address of Antigravity CLI."}},

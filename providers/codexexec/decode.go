@@ -137,7 +137,8 @@ func (d *decoder) readItem(done bool) {
 	}
 }
 
-// ensureCall returns the call that an item represents. It opens a new call with its complete arguments.
+// ensureCall returns the call that an item represents. If the call is new, it opens the call with its complete
+// arguments.
 func (d *decoder) ensureCall(kind string, of *itemKind) *protocol.Call {
 	l, t := &d.line, d.ensureTurn()
 	id := l.id.Text()

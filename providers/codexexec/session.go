@@ -80,7 +80,8 @@ func (d *session) readItem(item json.Value) {
 	d.items++
 }
 
-// completeResponse ends the response with its usage. The object about contains the response's id or model.
+// completeResponse ends the response with its usage. The parameter about is an object that contains the response's id
+// or model.
 func (d *session) completeResponse(about, usage json.Value) {
 	d.feedEvent("response.completed", func(w *json.Writer) {
 		w.Key("response").Open('{').Member("object", "response").Member("status", "completed")

@@ -128,7 +128,7 @@ func TestWindow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, part := range [][]byte{body, body} { // flushed between them, so that the encoder doesn't know the total size
+	for _, part := range [][]byte{body, body} { // flushed after each part, so that the encoder doesn't know the total size
 		if _, err := w.Write(part); err != nil {
 			t.Fatal(err)
 		}

@@ -308,10 +308,10 @@ func (b *RequestBody) HasTools() bool {
 // maxWords is the maximum length of a clipped text, in bytes.
 const maxWords = 120
 
-// LatestContent returns the beginning of the latest content of a request. If the request ends with results, it returns
-// the tool and the text of the first result, with the number of other results after the tool. Otherwise it returns no
-// tools, and the user's last text. The function called returns the tool name of a call that is not in the messages,
-// given the call's id, or "" if the call is unknown.
+// LatestContent returns the beginning of the latest content of a request. If the request ends with results, it
+// returns the tool and the text of the first result, with the number of other results after the tool. Otherwise it
+// returns no tools, and the user's last text. The parameter called finds the tool name of a call that is not in the
+// messages by the call's id. It returns "" for an unknown call.
 func LatestContent(messages []protocol.Message, called func(id string) string) (tools, words string) {
 	from, to := lastUserRange(messages)
 	var first *protocol.Part

@@ -288,9 +288,9 @@ func (d *document) dropResults(b *requestrules.Breach, at requestrules.Spot) *co
 	return newCorrection(stream.Messagef("leave out the results of %s, which have no calls", names), d.removeValue(all))
 }
 
-// placeResults returns the edits that insert results at the right place for some calls of a message. The first of
-// these calls is call, and last is the part of the last one. When a result is moved, line is the line that contains
-// it.
+// placeResults returns the edits that insert results at the right place for some calls of a message. The parameter
+// call is the first of these calls, and last is the part of the last one. If a result is moved, line is the line that
+// contains it.
 func (d *document) placeResults(call partPlace, last int, results encodedResults, line []byte) []edit {
 	place := d.placeOf(call.message, last)
 	i := d.itemAt(place.from)
@@ -340,7 +340,7 @@ func (d *document) listContent(message int, blocks []byte) []edit {
 	if !content.HasText() || !place.isKnown() {
 		return nil
 	}
-	texts := []protocol.Part{{Text: []byte("?")}, {Text: []byte("?")}} // two texts, because several are always written as a list
+	texts := []protocol.Part{{Text: []byte("?")}, {Text: []byte("?")}} // two texts, because a single text is not always written as a list
 	encoded := blocksOf(d.Target.Encode([]protocol.Message{{Role: protocol.User, Parts: texts}})[0])
 	if len(encoded) == 0 {
 		return nil

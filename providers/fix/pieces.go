@@ -2,13 +2,13 @@ package fix
 
 import "slices"
 
-// pieces is a changed text: a list of parts of the original text and of new texts.
+// pieces is a text with changes: a list of parts of the original text and of inserted texts.
 type pieces struct {
 	original []byte
 	list     []piece
 }
 
-// piece is a part of the original text, or a new text.
+// piece is a part of the original text, or an inserted text.
 type piece struct {
 	from, to int // range of the original text
 	text     []byte

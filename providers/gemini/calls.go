@@ -145,7 +145,7 @@ func (k *call) reportPatch(done json.PatchResult, from []byte) {
 	}
 }
 
-// sealCall ends the active call and makes its arguments final. The text from is the wire form of the end.
+// sealCall ends the active call and makes its arguments final. The parameter from is the wire form of the end.
 func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	k := ch.active
 	ch.active = nil

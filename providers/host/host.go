@@ -66,7 +66,7 @@ func (k APIKey) HeaderFor(secret string) HeaderPair {
 // Find returns the host with the given name. If there is none, the error lists the known names.
 func Find(name string) (*Host, error) {
 	if name == "aistudio" {
-		return nil, fmt.Errorf("toolscope reads Google AI Studio only from captures and never calls it; gemini is Google's public API")
+		return nil, fmt.Errorf("toolscope reads Google AI Studio only from captures and never calls it; the provider gemini is Google's public API")
 	}
 	return protocol.FindNamed("provider", name, All, func(h *Host) string { return h.Name })
 }

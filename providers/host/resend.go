@@ -304,8 +304,8 @@ func listOf(body json.Value) json.Value {
 	return append(append(json.Value{'['}, body...), ']')
 }
 
-// shapeOf returns the form of a list of tools. It finds the form from the first tool that shows it. It returns "" if
-// none does.
+// shapeOf returns the form of a list of tools. The first tool with a recognisable form decides. If no tool has one,
+// the result is "".
 func shapeOf(list json.Value) string {
 	for tool := range list.Elements() {
 		for _, shape := range shapes {

@@ -1,4 +1,4 @@
-// Package js reproduces JavaScript's handling of JSON. It has JSON.parse, JSON.stringify, and the parsers for
+// Package js reproduces JavaScript's handling of JSON. It provides JSON.parse, JSON.stringify, and the parsers for
 // incomplete JSON in clients that are written in JavaScript.
 //
 //	text ─▶ Parse, Partial, … ─▶ Value ─▶ Append ─▶ text

@@ -248,7 +248,7 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 	case "notifications/cancelled":
 		id := string(m.params.Get("requestId"))
 		r := t.waitingRequest(id, fromServer, func(r *Request) bool { return r.ID == id })
-		if r == nil { // its response arrived earlier: clients end requests this way
+		if r == nil { // the request already has its response: clients also cancel requests after the response
 			return
 		}
 		if t.endpoint != nil {

@@ -635,9 +635,9 @@ func (it *item) compareCopy(text []byte, from string, source []byte) {
 	}
 }
 
-// reportMismatch reports that text, which is the copy named from, differs from the earlier copy, and at which byte.
-// The parameter equal is set if the copies are equal as JSON values. If deltas are missing, reportMismatch reports
-// nothing.
+// reportMismatch reports that text differs from the earlier copy of the arguments, and at which byte. The parameter
+// from is the name of the copy that contains text, and equal is set if the copies are equal as JSON values. If deltas
+// are missing, reportMismatch reports nothing.
 func (it *item) reportMismatch(text []byte, from string, equal bool) {
 	if it.partial {
 		return

@@ -27,8 +27,8 @@ type item struct {
 
 	args []byte // the arguments as reported
 	held []byte // deltas that may not belong to the arguments; see holdDelta
-	// holds reports whether deltas are held back, because earlier deltas are missing or the first delta
-	// doesn't begin JSON.
+	// holds is set while deltas are held back, because earlier deltas are missing or the first delta doesn't begin
+	// JSON.
 	holds  bool
 	deltas bool   // deltas have arrived
 	same   int    // number of equal copies after the first
@@ -320,7 +320,7 @@ func moveItem(lists map[string][]*item, it *item, from, to string) {
 	}
 }
 
-// latestWhere returns the last item of a list for which the function is returns true, or nil.
+// latestWhere returns the last item of a list that satisfies the condition is, or nil.
 func latestWhere(list []*item, is func(*item) bool) *item {
 	for _, it := range slices.Backward(list) {
 		if is(it) {

@@ -18,8 +18,8 @@ func input(t *testing.T, request []byte) (list any) {
 	return list
 }
 
-// TestHistories checks that a history is read correctly and written back unchanged. It must also have the same lines
-// when it is written without Raw and read again.
+// TestHistories checks that a history is read correctly and written back unchanged, and that it has the same lines
+// after it is written without Raw and read again.
 func TestHistories(t *testing.T) {
 	for _, test := range histories {
 		body := []byte(`{"input":[` + test.input + `]}`)

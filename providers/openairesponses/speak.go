@@ -24,7 +24,7 @@ func spokenItem(c *protocol.ScriptCall, status string) string {
 		c.Number, strings.TrimPrefix(c.ID, "call_"), protocol.Quote(c.ID), protocol.Quote(c.Tool.Name), space, protocol.Quote(string(args)), status)
 }
 
-// messageItem returns the item for a text.
+// messageItem returns the item for text.
 func messageItem(index int, text string) string {
 	return fmt.Sprintf(`{"type":"message","id":"msg_%d","role":"assistant","status":"completed","content":[{"type":"output_text","text":%s,"annotations":[]}]}`,
 		index, protocol.Quote(text))

@@ -178,7 +178,7 @@ func (r *reader) readRow() (p Price, line int, err error) {
 	default:
 		return p, line, nil
 	}
-	return p, line, &ParseError{line, missing, "is missing", "a price needs provider, id, input, output and as_of"}
+	return p, line, &ParseError{line, missing, "is missing", "a price needs the fields provider, id, input, output and as_of"}
 }
 
 // setRate sets the rate with the given field name.
@@ -270,7 +270,7 @@ func (r *reader) readTiers(to *[]Tier, field string, line int) error {
 		case err != nil:
 			return err
 		case (t.Over == 0) == (t.Service == ""):
-			return &ParseError{line, field, "a tier needs either over or service", rightTier}
+			return &ParseError{line, field, "a tier needs either the field over or the field service", rightTier}
 		case t.Rates == Rates{}:
 			return &ParseError{line, field, "a tier needs prices", rightTier}
 		}
@@ -305,7 +305,7 @@ func (r *reader) readChanges(to *[]Change, field string, line int) error {
 		case err != nil:
 			return err
 		case s.Day == "" || !s.Input.Known || !s.Output.Known:
-			return &ParseError{line, field, "needs day, input and output", rightSince}
+			return &ParseError{line, field, "needs the fields day, input and output", rightSince}
 		case len(*to) > 0 && (*to)[len(*to)-1].Day >= s.Day:
 			return &ParseError{line, field, s.Day + " is not later than the previous day", rightSince}
 		}

@@ -20,7 +20,7 @@ type Breach struct {
 	Rule  string // its name in machine output
 	Spots []Spot // in the order of the request
 	Proof Proof  // evidence that is needed if no response shows a refusal
-	what  string // text of the problem
+	what  string // description of the problem
 }
 
 // Of returns a breach at one place. Its message is the Words of the place.
@@ -80,7 +80,7 @@ type checker struct {
 	doubled  map[string]bool // ids that several calls share
 }
 
-// addSpot adds a place to a breach. The text of the problem is in what.
+// addSpot adds a place to a breach. The parameter what describes the problem.
 func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what string, at Spot) {
 	i := slices.IndexFunc(c.breaches, func(b Breach) bool { return b.Rule == rule })
 	if i < 0 {

@@ -160,8 +160,8 @@ func ReadHistory(messages []protocol.Message) (sent []SentBack) {
 	return sent
 }
 
-// NextAnswer returns the kind of response that the next request gets. The numbers of messages in that request and in
-// the first request are messages and first.
+// NextAnswer returns the kind of response that the next request gets. The parameters messages and first are the
+// numbers of messages in that request and in the first request.
 func (s *Scene) NextAnswer(f *Facts, history []SentBack, messages, first int) AnswerKind {
 	asked := len(f.Requests)
 	goods := 0
