@@ -74,7 +74,7 @@ type liveInput struct {
 	began   time.Time              // time 0 of the records
 }
 
-// sourceEnd says that the source has ended, and has its error, if any.
+// sourceEnd marks the end of the source. The field err is the error that ended it, or nil.
 type sourceEnd struct{ err error }
 
 // newLiveInput returns an input whose records the redactor r redacts.
@@ -111,7 +111,7 @@ func (lv *liveSession) startLive(command string, f *liveFlags) (l *liveInput, er
 		return nil, err
 	}
 	if l.sent != nil && f.record == "" {
-		return l, nil // the spool already contains the records
+		return l, nil // no capture, because the spool already contains the records
 	}
 	if f.kept != nil && f.record == "" {
 		l.rec = lv.startKeptCapture(f, l.began, command)
@@ -462,8 +462,9 @@ func (lv *liveSession) outputOptions(f *liveFlags) (prices *price.Table, p print
 	return prices, lv.app.printerOf(lv.app.stdout.withBuffer(), f.format, prices), f.format == "" && lv.app.onScreen(), nil
 }
 
-// startCapture starts the capture that --record names, or returns nil if the flag is not set. If to is a directory,
-// it creates a new file there. Otherwise it creates the file to, which must not exist.
+// startCapture starts the capture that --record names, or returns nil if the flag is not set. If the name is a
+// directory, it creates a new file in that directory. Otherwise it creates a file with this name, which must not
+// exist yet.
 func (lv *liveSession) startCapture(to string, began time.Time, by string) (*captureWriter, error) {
 	if to == "" {
 		return nil, nil

@@ -32,7 +32,7 @@ func (a *app) mcpToolCommand() *cobra.Command {
 	return cmd
 }
 
-// toolList is the list of the tools.
+// toolList describes the tools in the form of MCP.
 const toolList = `[{"name":"note","description":"Notes a text.","inputSchema":{"type":"object","properties":{"text":{"type":"string","description":"the text"},"n":{"type":"integer","description":"a number"}},"required":["text"]},"annotations":{"readOnlyHint":true,"destructiveHint":false,"openWorldHint":false}},` +
 	`{"name":"tick","description":"Notes that it was called.","inputSchema":{"type":"object","properties":{}},"annotations":{"readOnlyHint":true,"destructiveHint":false,"openWorldHint":false}}]`
 

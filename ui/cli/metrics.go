@@ -29,7 +29,7 @@ type metricsServer struct {
 }
 
 // startMetrics starts serving metrics at an address on this machine. It returns nil if the address is "". Other
-// machines can't read the metrics, because they contain the names of models and tools, and costs.
+// machines can't read the metrics, which contain costs and the names of models and tools.
 func (a *app) startMetrics(address string, prices *price.Table) (*metricsServer, error) {
 	if address == "" {
 		return nil, nil

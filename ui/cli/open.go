@@ -234,9 +234,9 @@ func looksLike(payload []byte) capture.PayloadGuess {
 	return capture.Nothing
 }
 
-// eachSource calls do with a new inspector for every file that paths name. A file is read ahead while its records are
-// processed. After an error in one file, the other files are still read. The captures of one run are one source: the
-// captures in a directory and, if ip.joins is true, those that the user named.
+// eachSource calls the function do, with a new inspector, for every file that paths name. A file is read ahead while
+// its records are processed. After an error in one file, the other files are still read. The captures of one run are
+// one source: the captures in a directory and, if ip.joins is true, those that the user named.
 func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src capture.Source, path string, in *providers.Inspector) error) error {
 	prepare, err := ip.reading.inspectorSetup()
 	if err != nil {

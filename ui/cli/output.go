@@ -20,9 +20,9 @@ import (
 // columns is the width to which prose is wrapped.
 const columns = 80
 
-// lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with
-// sanitised strings. lineWriter is not an io.Writer, so that all output is sanitised. A plain line is one
-// write, unless it is so long that it is written in parts. The stream keeps any error.
+// lineWriter writes lines to a standard stream. A line is a sanitised display.Text, or a JSON object with sanitised
+// strings. lineWriter is not an io.Writer, so that all output is sanitised. A plain line is written at once, unless
+// it is so long that it is written in parts. The stream keeps any error.
 type lineWriter struct {
 	to   io.Writer
 	pen  *colourPen // nil for plain text

@@ -15,7 +15,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// isPlain reports whether toolscope prints sentences instead of drawing a screen. This is so with --plain, or if the
+// isPlain reports whether toolscope prints sentences instead of drawing a screen. It does so with --plain, or if the
 // terminal can't show a screen.
 func (pr *printing) isPlain() bool { return pr.app.flags.plain || os.Getenv("TERM") == "dumb" }
 

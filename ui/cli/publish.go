@@ -28,7 +28,7 @@ type publishFlags struct {
 	noIndex                       bool
 }
 
-// publishFlags adds the flags. The parameter agent is the default name of the agent.
+// publishFlags adds the flags for publishing to a command. The parameter agent is the default name of the agent.
 func (lv *liveSession) publishFlags(cmd *cobra.Command, f *publishFlags, agent string) {
 	to := cmd.Flags()
 	to.StringVar(&f.to, "publish", "", "")
@@ -262,7 +262,7 @@ type publishNotes struct {
 	lost             []string // reasons for losses that have been reported
 }
 
-// add adds a note.
+// add adds a note that printPending will print.
 func (n *publishNotes) add(text string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// printedCall has the facts about a printed call that are compared.
+// printedCall has the facts about a printed call that the tests compare.
 type printedCall struct {
 	Type, ID, Name string
 	Arguments      any

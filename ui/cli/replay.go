@@ -66,7 +66,7 @@ type replayer struct {
 	replayFlags
 	targets  []*protocol.Target
 	policies []*replay.Policy
-	limit    replay.Severity // severity that failOn names
+	limit    replay.Severity // severity at which a loss makes the command fail
 	out      previewWriter
 	shown    int // number of previews
 	bad      int // number of previews that make the command fail
@@ -207,7 +207,8 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 	return nil
 }
 
-// reachesLimit reports whether a preview reaches the limit. A refusal or an unknown outcome always reaches it.
+// reachesLimit reports whether a preview has a loss of the limit's severity or worse. A preview with a refusal or an
+// unknown outcome always counts.
 func (r *replayer) reachesLimit(v *replay.Preview) bool {
 	if v.Refused != "" || v.Outcome >= replay.Throws {
 		return true

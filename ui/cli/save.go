@@ -105,7 +105,7 @@ func openNew(path string, replace bool) (*os.File, error) {
 	case err != nil:
 		return nil, atFile(path, err)
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("-o %s: not a regular file\nleave -o out to write to standard output", path)
+		return nil, fmt.Errorf("-o %s: not a regular file\nleave out -o to write to standard output", path)
 	case !replace:
 		return nil, fmt.Errorf("-o %s: the file exists\nuse --force to overwrite it", path)
 	}

@@ -55,9 +55,9 @@ func (s *signals) handleSignals(p *tea.Program) {
 // stopTime is the maximum time to stop the process.
 const stopTime = time.Second / 2
 
-// stopProcess stops the process if Bubble Tea is ready. Bubble Tea has then released the terminal, has sent
-// SIGTSTP to the process group, and waits for SIGCONT. signals catches that SIGTSTP. If no shell could
-// continue the process, the system does not stop it. In that case, the process must continue without SIGCONT.
+// stopProcess stops the process if Bubble Tea is ready. Bubble Tea has then released the terminal, has sent SIGTSTP
+// to the process group, and waits for SIGCONT. toolscope catches that SIGTSTP. If no shell could continue the
+// process, the system does not stop it. In that case, the process must continue without SIGCONT.
 func (s *signals) stopProcess() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

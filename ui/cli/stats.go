@@ -383,7 +383,7 @@ func (w *statsWriter) writeRecords(table stats.Table) {
 	}
 }
 
-// writeNumbers writes a table. It aligns numbers at the right. If the terminal is too narrow for the table, each row
+// writeNumbers writes a table. It aligns numbers to the right. If the terminal is too narrow for the table, each row
 // becomes a list.
 func (w *statsWriter) writeNumbers(table stats.Table) {
 	rows := make([][]any, len(table.Rows))

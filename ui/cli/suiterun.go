@@ -105,7 +105,7 @@ func (d *suiteAdapter) startProcess() error {
 	}
 	d.hello = suiteHello{}
 	if json.Unmarshal([]byte(line), &d.hello) != nil || d.hello.Adapter != 1 || len(d.hello.Protocols) == 0 || d.hello.Takes != "url" && d.hello.Takes != "bytes" {
-		return fmt.Errorf("the adapter's first line is %s\nit must be like {\"adapter\":1,\"protocols\":[\"openai-chat\"],\"takes\":\"url\"}; takes may be bytes", quoteStart(line))
+		return fmt.Errorf("the adapter's first line is %s\nit must be like {\"adapter\":1,\"protocols\":[\"openai-chat\"],\"takes\":\"url\"}, or with \"takes\":\"bytes\"", quoteStart(line))
 	}
 	return nil
 }
@@ -285,7 +285,8 @@ func (s *suiteServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	conn.Close()
 }
 
-// askAll asks for the answers to all cases with all chunkings. An error ends the questions; the results so far remain.
+// askAll asks for the answers to all cases with all chunkings. After an error, it asks no more questions, and returns
+// the results so far.
 func askAll(ctx context.Context, by suiteAsker, cases []*suite.Case) (results []*suite.Result, questions int, err error) {
 	silent := 0
 	for _, c := range cases {

@@ -198,7 +198,7 @@ func (s *sceneServer) answerScene(w http.ResponseWriter, p *protocol.Protocol, h
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(status)
 		_, _ = w.Write(p.Speaker.ErrorBody(status))
-		ended() // also here, before the client can read the end of the response
+		ended() // called here as well, before the client can read the end of the response
 		return
 	}
 	s.playScript(w, p, script, torture.WriteForm(frames, form, p.Speaker.Lines), func(step int) { s.noteEnd(request, script, step, p.Speaker.Seals) })
