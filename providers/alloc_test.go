@@ -8,9 +8,9 @@ import (
 	"toolscope/stream"
 )
 
-// argumentDeltas has a call in each protocol that sends its arguments in deltas: the frames before the first
-// delta, and a frame with one delta. The delta replaces ARGS inside a string. If a frame begins with a word,
-// the word is the name of its event.
+// argumentDeltas contains a call in each protocol that sends arguments in deltas: the frames before the first delta,
+// and a frame with one delta. In this frame, the text of the delta replaces ARGS inside a string. If a frame begins
+// with a word, the word is the name of its event.
 var argumentDeltas = []struct {
 	dialect string
 	opening []string

@@ -2,7 +2,8 @@ package providers
 
 import "strings"
 
-// brokenReasoning lists the rules about reasoning and signatures. A response must show what the model wrote.
+// brokenReasoning lists the rules about reasoning and signatures. Such a rule can be checked only if the model's
+// responses were seen.
 var brokenReasoning = []brokenRule{
 	{
 		rule: "reasoning-kept", code: "REASONING_DROPPED", proof: provenByHost, reasons: true, near: reasoningNear,

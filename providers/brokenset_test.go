@@ -113,7 +113,7 @@ func TestBrokenRequests(t *testing.T) {
 // TestTwoBrokenRules checks that a place where a request breaks two rules has one finding above info, and that the
 // finding about the refused rule is an error.
 func TestTwoBrokenRules(t *testing.T) {
-	stable := []string{"id-legal", "name-legal", "arguments-object", "call-answered"} // they keep the places of parts
+	stable := []string{"id-legal", "name-legal", "arguments-object", "call-answered"} // breaking these rules doesn't move any part
 	cases := 0
 	eachBroken(func(rule *brokenRule, f *requestForm) {
 		eachBroken(func(other *brokenRule, of *requestForm) {
@@ -201,8 +201,8 @@ func TestAlmostBrokenRequests(t *testing.T) {
 	t.Log(cases)
 }
 
-// TestPlaceOfEqualParts checks that equal parts have different places, and that a message may contain its parts in
-// another order than they are read.
+// TestPlaceOfEqualParts checks that equal parts have different places, even if the body contains the parts of a
+// message in a different order from the one in which they are read.
 func TestPlaceOfEqualParts(t *testing.T) {
 	const (
 		call     = `{"id":"call_1","type":"function","function":{"name":"ls","arguments":"{}"}}`

@@ -80,7 +80,7 @@ func TestWitnesses(t *testing.T) {
 		{`{"n":1`, 400, no("prompt is too long"), replay.Acceptance{}, ""},
 		{`{"n":1`, 429, no("too many tool calls, be slow"), replay.Acceptance{}, ""},
 		{`{"n":1`, 500, no("tool trouble"), replay.Acceptance{}, ""},
-		{`{}`, 200, says("b", "f", `{}`), replay.Acceptance{}, ""}, // it shows the effect on {}
+		{`{}`, 200, says("b", "f", `{}`), replay.Acceptance{}, ""}, // the response shows only how the provider treats {}
 	} {
 		in := broughtBack(`{"n":1`, test.sent, test.status, test.answer)
 		turn := in.Session().Turns[0]

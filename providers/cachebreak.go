@@ -83,8 +83,8 @@ func findCacheBreak(before, after []byte, c *stream.RequestChange) (b cacheBreak
 	return b, ok
 }
 
-// toolsBreak returns the first difference between the tools in two requests. A change in the names of the tools
-// comes first.
+// toolsBreak returns the first difference between the tools in two requests. A change in the names of the tools takes
+// precedence.
 func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 	old, now := declaredNames(was), declaredNames(is)
 	b, ok = differenceOf("tools", was, is)

@@ -38,7 +38,7 @@ type indexedTurn struct {
 	exchange int
 	position replay.Position
 	summary  *replay.TurnSummary // summary of an evicted or dropped turn
-	reload   func() *stream.Turn // rereads a turn whose exchange may be gone
+	reload   func() *stream.Turn // rereads a turn whose exchange may have been dropped
 	search   uint32              // the latest search that found this entry
 	void     bool                // the turn has a later entry
 }
@@ -190,8 +190,8 @@ func (in *Inspector) indexTurn(t *stream.Turn) {
 	}
 }
 
-// indexOpenTurns adds the turns of an exchange that never end to the index. Requests are not compared with
-// these turns. The turns only show who wrote arguments.
+// indexOpenTurns adds the turns that are still open at the end of an exchange to the index. Requests are not compared
+// with these turns. The turns only show who wrote arguments.
 func (in *Inspector) indexOpenTurns(x *Exchange) {
 	for _, n := range x.openTurns() {
 		t := in.Session().Turn(x.turns[n])

@@ -56,7 +56,7 @@ func TestCodedBody(t *testing.T) {
 	}
 }
 
-// TestCodingCutAtFirst checks a coding that breaks before there is a turn. The finding belongs to the turn that
+// TestCodingCutAtFirst checks a body whose decoding fails before there is a turn. The finding is about the turn that
 // results from the decoded bytes.
 func TestCodingCutAtFirst(t *testing.T) {
 	in := new(Inspector)

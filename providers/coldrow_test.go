@@ -10,8 +10,8 @@ import (
 	"toolscope/stream"
 )
 
-// rowOf returns the facts about a turn and its calls that stay without the content: the facts in the list, for
-// filters and in sums.
+// rowOf returns the facts about a turn and its calls that are kept without the content: the facts for the list, for
+// filters and for sums.
 func rowOf(in *Inspector, t *stream.Turn) string {
 	var s strings.Builder
 	x := in.Exchange(t.Exchange)
@@ -38,7 +38,7 @@ func rowOf(in *Inspector, t *stream.Turn) string {
 	return s.String()
 }
 
-// contentOf returns the remaining facts about a turn, which need the content.
+// contentOf returns the facts about a turn that need its content.
 func contentOf(in *Inspector, t *stream.Turn) string {
 	var s strings.Builder
 	x, v := in.Exchange(t.Exchange), in.View()

@@ -418,8 +418,8 @@ func (v *View) RequestedModel(exchange int) string {
 	return model
 }
 
-// MaySharePrompt quickly checks whether two requests may have the same prompt. It compares the beginnings of
-// their conversations, as far as these are known.
+// MaySharePrompt reports whether two requests may have the same prompt. It is a quick check, which compares the
+// beginnings of their conversations, as far as these are known.
 func (x *Exchange) MaySharePrompt(other *Exchange) bool {
 	begin, others := x.position.Begin, other.position.Begin
 	return begin == 0 || others == 0 || begin == others

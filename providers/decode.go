@@ -365,8 +365,8 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 	x.in.softenFailures(t)
 }
 
-// isUnknowable reports whether the source can't support an event. Such an event reports a missing part that
-// the source never contains, or usage that an earlier exchange already reported.
+// isUnknowable reports whether an event is based on something that the source can't show. Such an event reports a
+// missing part that the source never contains, or usage that an earlier exchange already reported.
 func (x *Exchange) isUnknowable(e stream.Event) bool {
 	if e.Kind == stream.UsageEvent && x.Head.UsageBefore {
 		return true

@@ -19,9 +19,8 @@ type frameFormat struct {
 // awsFraming is the name of the framing of Bedrock's streams.
 const awsFraming = "AWS event stream"
 
-// sniffFraming determines the framing from the first bytes of a body. The content type counts only if the
-// bytes don't decide, because error bodies may have any content type. The result ok is false as long as more
-// bytes are needed.
+// sniffFraming determines the framing from the first bytes of a body. The content type counts only if the bytes don't
+// decide, because error bodies may have any content type. The result ok is false if more bytes are needed.
 func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, ok bool) {
 	if could, is := stream.IsEventStream(head); is {
 		return frameFormat{awsFraming, new(stream.EventStream)}, true

@@ -31,7 +31,7 @@ type Exchange struct {
 	client    string          // the client, if a header identifies it
 	at        time.Duration
 	headAt    time.Duration // time of arrival of the response's head, or NoTime
-	ahead     time.Duration // time from the inspector's epoch to the zero of the exchange's own times
+	ahead     time.Duration // time from the inspector's epoch to time 0 of the exchange
 	timed     bool          // ahead is known
 	byteCount int64         // bytes in memory, while the exchange may be evicted
 	sum       uint64        // hash of the exchange's bytes, set while the exchange is evicted
@@ -364,7 +364,7 @@ type exchangeContent struct {
 	suspect     *protocol.Protocol // protocol that the last pending frame suggests, in conflict with path and header
 	text        textCalls          // calls in the text of turns
 	held        bool               // toolscope holds the response at a breakpoint
-	heldAt      time.Duration      // with held: when the hold began
+	heldAt      time.Duration      // if held is set: time at which the hold began
 	silence     silence            // the silences between the deltas of the current turn
 	check       schemaCheck
 	past        history

@@ -107,7 +107,8 @@ var (
 	}
 )
 
-// The demands of the check command. Bytes alone don't show them, so the command itself reports these findings.
+// Findings about the demands of the check command. The traffic doesn't show these demands, so the command itself
+// reports the findings.
 var (
 	// ToolForbidden reports a call of a forbidden tool.
 	ToolForbidden = &stream.Diagnosis{

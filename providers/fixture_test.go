@@ -160,7 +160,7 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// inspect reads one exchange whose body comes in the given chunks.
+// inspect reads one exchange whose body arrives in the given chunks.
 func inspect(chunks ...[]byte) *Inspector { return fixture{}.inspect(chunks...) }
 
 // inspect reads the chunks after the fixture's request.

@@ -79,7 +79,7 @@ func digest(in *Inspector) uint64 {
 	return h.Sum64()
 }
 
-// dump returns the same data as text for people.
+// dump returns the same data as digest, in readable form.
 func dump(in *Inspector) string {
 	return eventLines(in) + state(in.Session())
 }
@@ -93,8 +93,8 @@ func state(session *stream.Session) string {
 	return turnLines(session) + s.String() + callLines(session)
 }
 
-// effort returns the number of bytes of a wire that may be read again for one kind of cutting: every place in up to
-// 512 bytes (32 KiB with TOOLSCOPE_LONG=1), and fewer places in longer wires.
+// effort returns the total number of bytes that may be read for one kind of cutting. It allows every place in a wire
+// of up to 512 bytes (32 KiB with TOOLSCOPE_LONG=1), and fewer places in a longer wire.
 func effort() int {
 	switch {
 	case testing.Short() || raceEnabled:

@@ -15,7 +15,7 @@ import (
 //
 //   - The two sides of a gap are never joined. The open frame is not decoded, and reading resumes at the next
 //     certain start of a frame.
-//   - For the turns that were open, and for turns that begin before one has certainly ended, only calls that
+//   - For the turns that were open, and for turns that begin before a turn has certainly ended, only calls that
 //     were final before the gap are known: see stream.Gap.
 //   - Findings of the decoder after the gap are not reported: the gap may cause them.
 type gaps struct {

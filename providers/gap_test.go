@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// holed returns an inspector of a fixture whose bytes in the given holes were missed.
+// holed returns an inspector that has read a fixture, but missed the bytes in the given holes.
 func (f fixture) holed(holes ...[2]int) *Inspector {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:holes[0][0]]})

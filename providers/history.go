@@ -22,7 +22,7 @@ type history struct {
 	broken   bool        // the request can't be read completely
 	observed bool        // the calls that the request sends back were reported
 	on       historyLink // link of the request that was observed last
-	before   int         // exchange to which the request adds; 0 if not yet known
+	before   int         // exchange with the previous request of the conversation; 0 if not yet known
 	check    requestCheck
 	heard    int64 // number of observed bytes in the client's messages on a WebSocket
 
@@ -241,8 +241,7 @@ func (h *history) reportSentBack(o *replay.Observation, past *replay.History, wo
 	}
 }
 
-// notNeeded returns the word for reasoning that the request doesn't need. If there is no word for the reasoning, it
-// returns "".
+// notNeeded returns "not needed" in place of a word for changed reasoning. If there is no such word, it returns "".
 func notNeeded(word string) string {
 	if word == "" {
 		return ""
@@ -309,7 +308,7 @@ func (x *Exchange) resultOf(c *stream.Call, r *stream.SentBackCall) (result prot
 }
 
 // CarriedCalls returns the calls in the request's history. If a call is previewed alone, its id must not equal the id
-// of one of these calls. CarriedCalls then frees the messages.
+// of one of these calls. Messages that were read for CarriedCalls are freed afterwards.
 func (x *Exchange) CarriedCalls() []replay.UnsentCall {
 	if x == nil {
 		return nil

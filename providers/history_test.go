@@ -58,8 +58,8 @@ func TestCorpusHistory(t *testing.T) {
 	}
 }
 
-// checkOwn checks that a real client's history is unchanged, and not refused, in a preview for its own
-// protocol. Ids that the recording changed may not be accepted by a host.
+// checkOwn checks that a real client's history is unchanged, and not refused, in a preview for its own protocol. A
+// host may refuse ids that the recording changed.
 func checkOwn(t *testing.T, to *protocol.Target, messages []protocol.Message) {
 	t.Helper()
 	preserve, err := replay.FindPolicy("preserve")

@@ -128,7 +128,7 @@ func isAboutTools(name string) bool {
 // reportIgnored reports the frames that the decoder doesn't interpret, if there are many or if they are about
 // tools.
 func (c *ignoredFrames) reportIgnored() {
-	partial := c.x.gap.missed > 0 || c.x.cutShort() || c.x.cutByUnknown() // the decoder may interpret the rest
+	partial := c.x.gap.missed > 0 || c.x.cutShort() || c.x.cutByUnknown() // the decoder might have interpreted the missing frames
 	many := c.frames >= minIgnoredFrames && 2*c.ignored >= c.frames && !partial
 	if !isDecoded(c.x.Protocol) || !many && !c.ofTools {
 		return

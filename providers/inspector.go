@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/count"
 )
 
-// Inspector follows any number of exchanges at the same time and folds them into one timeline, in the order
-// in which their bytes arrive. The zero value is ready to use. An Inspector belongs to one goroutine.
+// Inspector follows any number of exchanges at the same time and folds them into one timeline, in the order in which
+// their bytes arrive. The zero value is ready to use. An Inspector is not safe for concurrent use.
 type Inspector struct {
 	Timeline stream.Timeline
 	Request  []byte     // body used for requests that were not captured
@@ -337,8 +337,8 @@ func (o *OtherLines) add(r stream.Record) {
 	}
 }
 
-// keepSurroundings keeps the text that surrounds the latest bytes in their log line. It does so only as long as bytes
-// are kept.
+// keepSurroundings keeps the text that surrounds the latest bytes in their log line. It does nothing if the bytes are
+// not kept.
 func (x *Exchange) keepSurroundings(r stream.Record) {
 	switch {
 	case x.in.kept.ReadOnce:

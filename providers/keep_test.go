@@ -49,8 +49,8 @@ func day(in *Inspector, from *tape, first, n int) {
 	}
 }
 
-// TestKeepDrops checks that exchanges that can't be read again are dropped above the limit, beginning with
-// the oldest. Up to the maximum number of rows stay, and pinned exchanges stay complete.
+// TestKeepDrops checks that exchanges that can't be read again are dropped above the limit, beginning with the
+// oldest. The rows of turns stay, up to their maximum number, and pinned exchanges stay complete.
 func TestKeepDrops(t *testing.T) {
 	in := new(Inspector)
 	in.Keep(Retention{Bytes: 100 << 10, Rows: 50})
@@ -99,7 +99,7 @@ func TestKeepPinned(t *testing.T) {
 		in.Pin(n + 1)
 		in.Pin(n + 1)
 	}
-	looks := 0 // a limit: a pass checks only the units in the queue
+	looks := 0 // an upper limit: each pass checks only the units in the queue
 	for n := range 40 * pinned {
 		looks += len(in.kept.once.lots)
 		day(in, nil, 2*n+1, 2)

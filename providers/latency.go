@@ -203,7 +203,7 @@ type Arrival uint8
 
 // The values of Arrival.
 const (
-	ArrivalUnknown Arrival = iota // no evidence arrived, or the source has no times
+	ArrivalUnknown Arrival = iota // no evidence so far, or the source has no times
 	AtOnce                        // all bytes in one delta
 	ByValue                       // in complete values: no delta ends inside a value
 	InBursts                      // held back, and then sent in many deltas at once

@@ -16,8 +16,8 @@ type bomb struct {
 	body func(n int) string
 }
 
-// sseBomb returns a bomb of server-sent events: first, followed by n events. The format each makes one event, and all
-// its verbs are the number of the event.
+// sseBomb returns a bomb of server-sent events: first, followed by n events. The parameter each is the format of an
+// event, in which the number of the event replaces each #.
 func sseBomb(name, first, each string) bomb {
 	return bomb{name, func(n int) string {
 		var b strings.Builder
@@ -31,7 +31,8 @@ func sseBomb(name, first, each string) bomb {
 	}}
 }
 
-// jsonBomb returns a bomb in one JSON text: n elements between head and tail. The format each makes one element.
+// jsonBomb returns a bomb in one JSON text: n elements between head and tail. The parameter each is the format of an
+// element.
 func jsonBomb(name, head, each, tail string) bomb {
 	return bomb{name, func(n int) string {
 		var b strings.Builder
@@ -105,8 +106,8 @@ func inspectBody(body string) *Inspector {
 	return in
 }
 
-// TestBombs doubles each bomb beyond the limits on calls and on findings. The second half may use three times
-// its size in memory, because nothing in it is kept in detail.
+// TestBombs doubles each bomb beyond the limits on calls and on findings. The second half must not use more than
+// three times its size in memory, because nothing in it is kept in detail.
 func TestBombs(t *testing.T) {
 	if raceEnabled || os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1, and not with the race detector")

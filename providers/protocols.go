@@ -1,6 +1,6 @@
 // Package providers turns the bytes of exchanges with model providers into the events of one timeline. It
-// finds the framing, recognises the protocol, and decodes the frames with it. Each wire protocol has its own
-// folder. The package protocol describes how to add a protocol.
+// finds the framing, recognises the protocol, and decodes the frames with the protocol's decoder. Each wire
+// protocol has its own folder. The package protocol describes how to add a protocol.
 //
 //	records ─▶ Inspector ─▶ Framer ─▶ protocol.Decoder ─▶ stream.Timeline
 //

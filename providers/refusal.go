@@ -145,7 +145,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 		}
 	}
 	start, end := 0, 0
-	if h.x.Head.Incremental && value != nil { // paths in a part of the request have no meaning
+	if h.x.Head.Incremental && value != nil { // the request is incomplete, so paths in it have no meaning
 		r.Place = placeMessage("", value)
 	} else if value != nil {
 		start = cap(body) - cap(value)
@@ -429,8 +429,8 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 	return points
 }
 
-// ruleFields lists, for each rule about a field, the ends of the places that errors about the rule name. The words of
-// such errors are the same for several fields.
+// ruleFields lists, for each rule about a field, the possible ends of the places that errors about this rule mention.
+// The words of such errors are the same for several fields.
 var ruleFields = map[string][]string{
 	"id-legal":        {".id", ".call_id"},
 	"name-legal":      {".name"},

@@ -133,8 +133,8 @@ var errorWrappers = []struct {
 	}},
 }
 
-// TestRefusalPlaces checks the place that is found for each refusal: as it came, wrapped, after the provider joined
-// messages, without a place, and with a place that the request doesn't contain.
+// TestRefusalPlaces checks the place that is found for each refusal: as the provider sent it, wrapped, after the
+// provider joined messages, without a place, and with a place that the request doesn't contain.
 func TestRefusalPlaces(t *testing.T) {
 	cases := map[string]int{}
 	for i := range refusalCases {
@@ -202,7 +202,7 @@ func joinedPath(c *trial, at, part int) string {
 	return path
 }
 
-// refusalIn returns the refusal that is read from an error, whose bytes come in two records.
+// refusalIn returns the refusal that is read from an error, whose bytes arrive in two records.
 func refusalIn(url, request, body string) *stream.Refusal {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(request), Head: &stream.Head{Method: "POST", URL: url}})

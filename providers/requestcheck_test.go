@@ -336,7 +336,7 @@ func TestRefusalInside(t *testing.T) {
 }
 
 // TestRefusalOnSocket checks that an error that refuses a request on a WebSocket is attributed to the client, also
-// after a response with calls. Errors that say the provider is busy are not a refusal.
+// after a response with calls. Errors of a busy provider are not refusals.
 func TestRefusalOnSocket(t *testing.T) {
 	const (
 		ask   = `{"type":"response.create","model":"m","input":[{"role":"user","content":"ports?"}]}`

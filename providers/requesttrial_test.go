@@ -105,7 +105,7 @@ func (c *trial) pathOf(message, part int) string {
 	}
 	w := c.form.write(c.messages)
 	if part < 0 && c.form.name == "gemini" {
-		part = 0 // the finding names the first part for the message
+		part = 0 // the finding names the first part in place of the message
 	}
 	if part < 0 {
 		return w.at[message]

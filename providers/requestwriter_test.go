@@ -245,7 +245,8 @@ func responsesItem(p *wirePart, model bool) string {
 	return `{"type":"message","role":"user","content":[{"type":"input_text","text":` + quote(p.text) + `}]}`
 }
 
-// request returns the body of a request. The parameter fields is other fields of the body, e.g. `"store":false,`.
+// request returns the body of a request. The parameter fields contains other fields of the body, e.g.
+// `"store":false,`.
 func (w *requestText) request(fields string, tools ...string) string {
 	var list []string
 	form := map[string]string{

@@ -153,7 +153,7 @@ func (l *recordOrder) eachRun(yield func(int, recordRun) bool) {
 	}
 }
 
-// eachRecord calls the function to with each record again, in their order.
+// eachRecord passes each record to the function to again, in the original order.
 func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
 	next := map[*stream.Wire]int{} // index of the next record in each wire
 	for n, a := range l.eachRun {

@@ -156,7 +156,7 @@ func checkArguments(src *replay.Source, call protocol.Part, back *protocol.Part,
 		back.Args = json.AppendQuoted(nil, back.Args) // a string, although an object is required
 	}
 	if string(want) == "null" && len(back.Args) == 0 && !slices.Contains(lost, replay.ImpliedEmpty) {
-		back.Args = want // null is read in this way
+		back.Args = want // null is read as missing arguments
 	}
 	changed := slices.DeleteFunc(slices.Clone(lost), func(k *replay.Kind) bool { return !slices.Contains(argumentLosses, k) })
 	if slices.Contains(lost, replay.NumRange) && !bytes.Equal(want, back.Args) {

@@ -9,7 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// answers returns a Responses server's events: a response with a call with the given id, or without a call.
+// answers returns the events of one response from a Responses server, with a call that has the given id, or without a
+// call.
 func answers(response, call, space, args string) string {
 	item, events := "", ""
 	if call != "" {

@@ -17,8 +17,8 @@ var stalled = &stream.Diagnosis{
 	Advice:       "In your client, limit the time without a delta, and don't let pings reset that time. Retry the request.",
 }
 
-// Limits on silences. maxCallSilence and maxOtherSilence apply as long as the usual gaps are unknown. A
-// silence shorter than minStall is never a stall.
+// Limits on silences. maxCallSilence and maxOtherSilence apply while the usual gaps are unknown. A silence shorter
+// than minStall is never a stall.
 const (
 	maxCallSilence  = 30 * time.Second  // inside the arguments of a call, where a model doesn't pause to think
 	maxOtherSilence = 120 * time.Second // outside arguments, once a call has begun
@@ -158,8 +158,8 @@ func (in *Inspector) gapsOf(x *Exchange, turn int32) *[numGapKinds]gapCounts {
 	return u
 }
 
-// UsualGap returns the 95th percentile of the gaps inside arguments, for the model and host of a turn. The
-// result known is false until enough gaps have been seen.
+// UsualGap returns the usual gap between deltas of arguments, for the model and host of a turn. It is the 95th
+// percentile of the gaps seen so far. The result known is false until enough gaps have been seen.
 func (v *View) UsualGap(t *stream.Turn) (usual time.Duration, known bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {

@@ -35,7 +35,7 @@ func (x *Exchange) checkBudget(e stream.Event, number int32) {
 		return
 	}
 	share := float64(len(t.Thinking)) / float64(max(1, len(t.Thinking)+rest))
-	f := budgetToThinking.Finding("the limit cut off the response, and reasoning used all of its tokens: no call and no text arrived")
+	f := budgetToThinking.Finding("the limit cut off the response, and reasoning used all of the tokens: no call and no text arrived")
 	if r, out := t.Usage.Reasoning, t.Usage.Output; r.Reported && out.N > 0 {
 		share = min(1, float64(r.N)/float64(out.N))
 		f = budgetToThinking.Finding("reasoning used %d of %d output tokens, and then the limit cut off the response: no call and no text arrived", r.N, out.N)

@@ -10,9 +10,9 @@ import (
 	"toolscope/stream"
 )
 
-// View is the data at a moment: the fold of the events so far, and the exchanges in their state at that
-// moment. A view that At returns contains only the first events. Results of its methods are valid until the
-// next record is written.
+// View is the data at a moment: the fold of the events so far, and the exchanges in their state at that moment. A
+// view that At returns contains only the events up to its moment. Results of its methods are valid until the next
+// record is written.
 type View struct {
 	in   *Inspector
 	past *pastView // nil for the present
@@ -60,7 +60,7 @@ func (v *View) ArrivedEvents() int {
 	return v.in.Timeline.Len()
 }
 
-// Event returns event n. If the event was dropped with its turn, it returns the remains of the event.
+// Event returns event n. If the event was dropped with its turn, Event returns the part of it that is kept.
 func (v *View) Event(n int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		return e
@@ -69,7 +69,7 @@ func (v *View) Event(n int) stream.Event {
 	return e
 }
 
-// EventPrefix returns event n with at most the first most bytes of its text.
+// EventPrefix returns event n. If the event's text is longer than most bytes, only its beginning is returned.
 func (v *View) EventPrefix(n, most int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		e.Text = e.Text[:min(len(e.Text), most)]
@@ -112,7 +112,8 @@ func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore iterates over the arrived events of a turn before the given number, beginning with the latest.
+// EventsBefore iterates backwards over the events of a turn whose numbers are less than before. It skips events that
+// EndHere added.
 func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	live := v.in.Session().Turn(t.Number)
 	if live == nil {
@@ -480,8 +481,7 @@ func (v *View) Offsets() map[int]ExchangeOffset {
 
 var errRecordsDropped = errors.New("turns were evicted from memory: use toolscope cut, which reads the file again")
 
-// EachRecord calls the function to with each record, in order. It fails if any records were evicted or
-// dropped.
+// EachRecord passes each record to the function to, in order. It fails if any records were evicted or dropped.
 func (v *View) EachRecord(to func(stream.Record)) error {
 	if v.in.log.closed {
 		return errRecordsDropped

@@ -63,8 +63,7 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
-// checkDecoded checks that all messages are frames by now, except the first one as long as its kind is
-// unknown.
+// checkDecoded checks that all messages are frames by now, except the first one while its kind is unknown.
 func checkDecoded(t *testing.T, in *Inspector, messages, late int, at time.Duration) {
 	t.Helper()
 	want := messages
