@@ -152,7 +152,7 @@ func (c *Call) DeltaEvent(n int) int32 { return c.deltas.At(n).Event }
 // JSON by design.
 func (c *Call) Lexer() *json.Lexer { return &c.lex }
 
-// Phase returns what the provider said about the call.
+// Phase returns the stage of the call according to the provider.
 func (c *Call) Phase() Phase { return c.phase }
 
 // MayGrow reports whether more argument bytes may come. Status doesn't show this: the stream of a call
@@ -316,7 +316,7 @@ func (c *Call) holdsJSON() bool {
 
 // chunkBuffer collects bytes that arrive in chunks and are needed in one buffer later. Up to maxSmallBytes
 // are kept in one buffer. More bytes are kept in blocks until they are needed, because a large buffer that
-// grows is copied again and again. The zero value is ready.
+// grows is copied again and again. The zero value is ready to use.
 type chunkBuffer struct {
 	small  []byte
 	blocks [][]byte // the bytes after small; the last block is filling up

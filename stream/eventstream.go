@@ -10,7 +10,7 @@ import (
 
 // EventStream frames the binary event stream of AWS: length-prefixed messages with headers, a payload and two
 // checksums. A frame's Event is the type of the event, exception or error. An exception or error is a Failed
-// frame. The Data of an error without a payload is its message as plain text. The zero value is ready.
+// frame. The Data of an error without a payload is its message as plain text. The zero value is ready to use.
 // If a message is invalid, for example because a checksum doesn't match, the start of the next message is
 // unknown. The invalid message and all later bytes are then residue.
 //

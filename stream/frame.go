@@ -51,7 +51,7 @@ type Framer interface {
 }
 
 // Lines frames newline-delimited JSON: one frame per line. Blank lines are skipped, and white space around a
-// line is dropped. The zero value is ready.
+// line is dropped. The zero value is ready to use.
 type Lines struct {
 	pos  int64
 	line chunkBuffer
@@ -96,7 +96,7 @@ func (l *Lines) emit(line []byte, cut bool, emit func(Frame)) {
 }
 
 // Values frames JSON objects and arrays in a row, with only white space or a comma between them. It also frames
-// a body that is one object. Bytes after the last value are residue. The zero value is ready.
+// a body that is one object. Bytes after the last value are residue. The zero value is ready to use.
 type Values struct {
 	pos   int64
 	text  chunkBuffer // the open value, or bytes outside values

@@ -324,7 +324,7 @@ func (l *packedEvents) measureFields() {
 	}
 }
 
-// Arena stores many short strings in few allocations. The zero value is ready.
+// Arena stores many short strings in few allocations. The zero value is ready to use.
 type Arena struct{ b *strings.Builder }
 
 // Bounds of a block's size. Each block is twice as large as the previous one, within these bounds. The first
@@ -361,7 +361,7 @@ func withRoomFor[T any](s []T, n int) []T {
 	return s
 }
 
-// appendText is text that only grows. Bytes in it never change: see list.List. The zero value is ready.
+// appendText is text that only grows. Bytes in it never change: see list.List. The zero value is ready to use.
 type appendText struct {
 	s    []byte
 	past bool // the next bytes are already in s, up to its capacity

@@ -97,8 +97,8 @@ func (c *Call) noteArgsRuns(event int) {
 	}
 }
 
-// RuleRun describes the run of the call by rule x, as far as is known. It returns the zero RuleRun while the
-// turn is evicted.
+// RuleRun describes the run of the call by rule x, as far as it is known. It returns the zero RuleRun while the turn
+// is evicted.
 func (c *Call) RuleRun(x RunRule) RuleRun {
 	if c.evicted != nil {
 		return RuleRun{}

@@ -309,7 +309,7 @@ func (t *Turn) broadcastTo(of *choiceCalls, s broadcast, visit func(*Call)) {
 // turnIndex maps turn numbers to positions among all turns that ever began. Most turns are numbered in the
 // order in which they begin. The map odd contains the positions of the others. A past session shares the
 // index of the live session, because its turns are the first turns of the live session. The zero value is
-// ready.
+// ready to use.
 type turnIndex struct {
 	odd map[int32]int
 	all int

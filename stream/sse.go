@@ -11,7 +11,7 @@ var utf8BOM = []byte("\xef\xbb\xbf")
 // reports an error in mid-stream as bare JSON. The other has a field error: old versions of llama.cpp report an
 // error like that. HTML between the fields is in Stray.
 //
-// The zero value is ready. A block is emitted with the first byte of the blank line that ends it. An LF
+// The zero value is ready to use. A block is emitted with the first byte of the blank line that ends it. An LF
 // that completes a CRLF belongs to the next frame, so that a CRLF split over two writes changes nothing.
 type SSESplitter struct {
 	pos     int64       // stream offset of the next byte

@@ -11,7 +11,7 @@ import (
 // dispatched is an event that a browser would pass to its script.
 type dispatched struct{ Type, Data string }
 
-// message is an event without a type of its own.
+// message returns an event without a type of its own.
 func message(data string) dispatched { return dispatched{"message", data} }
 
 // sseCase is one test vector. Unless mixed is set, its line ends are LF without a special meaning, so CR and CRLF

@@ -71,7 +71,7 @@ func TestSealedAndCut(t *testing.T) {
 	}
 }
 
-// TestSealedAtOnce checks that a seal in the first frame counts, also for a call without arguments.
+// TestSealedAtOnce checks that a seal in the first frame counts, even for a call without arguments.
 func TestSealedAtOnce(t *testing.T) {
 	s := fold(opened(0, "1", "f"), withIt(sealed(0)), opened(1, "2", "f"))
 	if got := s.Turns[0].Calls[0].RuleRun(NextSlot); got.Outcome != RunSafely {

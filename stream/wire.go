@@ -10,7 +10,7 @@ import (
 )
 
 // Wire keeps the data that one exchange received: the bytes, the records that contained them, and where the frames
-// end. Everything else is derived from these. The zero value is ready.
+// end. Everything else is derived from these. The zero value is ready to use.
 type Wire struct {
 	blocks     []byteBlock
 	size       int64
@@ -60,8 +60,8 @@ func (w *Wire) Append(p []byte, at time.Duration) {
 	}
 }
 
-// AppendOwned does the same as Append, for bytes that never change from now on. It copies only slices shorter
-// than minOwnedBytes.
+// AppendOwned does the same as Append, but without a copy, for bytes that will not change. Only slices shorter than
+// minOwnedBytes are copied.
 func (w *Wire) AppendOwned(p []byte, at time.Duration) {
 	if len(p) < minOwnedBytes {
 		w.Append(p, at)
@@ -278,7 +278,7 @@ func (w *Wire) RecordAt(off int64) (n int, at time.Duration) {
 }
 
 // packedInts is a long list of numbers in four bytes each. A number is stored as the difference from a
-// base; if the difference doesn't fit, a new base begins. The zero value is ready.
+// base; if the difference doesn't fit, a new base begins. The zero value is ready to use.
 type packedInts struct {
 	low   list.Blocks[uint32]
 	bases []intBase

@@ -121,7 +121,7 @@ func (d *decoder) openTurn(run stream.Opening) *protocol.Turn {
 // ensureTurn returns the open turn. If an event arrives outside any run, it opens a turn.
 func (d *decoder) ensureTurn(kind []byte) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn(stream.Opening{}).Find(stream.ProtocolViolation, "%s arrived outside of a run: clients stop here", stream.Fact(kind))
+		d.openTurn(stream.Opening{}).Find(stream.ProtocolViolation, "%s arrived outside a run: clients stop here", stream.Fact(kind))
 	}
 	return d.turn
 }

@@ -66,7 +66,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	return protocol.SniffScore{}
 }
 
-// finishReason describes one number of the enum FinishReason.
+// finishReason describes one value of the enum FinishReason.
 type finishReason struct {
 	word string // its name in the public enum
 	code stream.Code

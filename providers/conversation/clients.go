@@ -266,7 +266,7 @@ var prompts = []struct{ text, purpose string }{
 	{"summarizing conversations", Compact},
 }
 
-// clipPrompt returns the beginning of a text. It is long enough to contain any of the phrases in prompts.
+// clipPrompt returns the beginning of a prompt. It is long enough to contain any of the phrases in prompts.
 func clipPrompt(text []byte) []byte { return text[:min(len(text), 4096)] }
 
 // starters are the tools that start an agent. Claude Code, Codex, opencode and qwen-code were run.

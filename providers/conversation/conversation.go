@@ -397,7 +397,7 @@ func FirstUserText(messages []protocol.Message) []byte {
 	return nil
 }
 
-// Clip returns the beginning of a text as one line.
+// Clip returns the beginning of text as one line.
 func Clip(text []byte) string {
 	text = bytes.TrimSpace(text)
 	cut := len(text) > maxWords

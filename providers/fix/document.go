@@ -28,7 +28,7 @@ type Form struct {
 	newLine   func(d *document, after int, item []byte) []byte // nil if items can't be added or removed
 }
 
-// A Reader reads a request body.
+// A Reader is a function that reads a request body.
 type Reader func(body []byte) (*requestrules.Request, error)
 
 // document is a file with a history.
@@ -91,7 +91,7 @@ func openDocument(text []byte, form *Form, read Reader) (*document, error) {
 	return d, nil
 }
 
-// Body is a request body.
+// Body is the form of a request body.
 var Body = &Form{Title: "request body", ItemTitle: "message", read: readBody}
 
 // readBody finds the history in a request body.

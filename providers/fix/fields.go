@@ -16,7 +16,7 @@ import (
 type fieldPlace struct{ field, value valueRange }
 
 // findField returns the place of a field of a part, or of an object inside the part. The field has one of the given
-// names and a value for which is returns true. If there is no such field, ok is false.
+// names, and is(value) is true for its value. If there is no such field, ok is false.
 func (d *document) findField(place valueRange, names []string, is func(json.Value) bool) (f fieldPlace, ok bool) {
 	var search func(object json.Value, depth int)
 	search = func(object json.Value, depth int) {

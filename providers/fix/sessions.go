@@ -23,8 +23,8 @@ var Codex = &Form{
 // codexNotes are items that Codex doesn't send.
 var codexNotes = []string{"ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger", "context_compaction", "other"}
 
-// eachLine calls do with each line of the file that is a JSON object, and with the line's range, including the line
-// end. It counts the other lines.
+// eachLine calls the function do with each line of the file that is a JSON object, and with the line's range,
+// including the line end. It counts the other lines.
 func (d *document) eachLine(do func(entry json.Value, from, to int)) {
 	text := d.text
 	for from, number := 0, 1; from < len(text); number++ {

@@ -144,8 +144,8 @@ func (r *reader) readRequest(s *json.Scanner, messages []protocol.Message) []pro
 	return messages
 }
 
-// eachElement calls take with each element of the next value. It treats an object as a list of one element, because
-// Google's own examples do so.
+// eachElement calls the function take with each element of the next value. It treats an object as a list of one
+// element, because Google's own examples do so.
 func eachElement(s *json.Scanner, take func(json.Value)) {
 	if s.Kind() == '{' {
 		if v := s.Value(); v != nil {

@@ -3,7 +3,7 @@
 //
 //	text ─▶ Parse, Partial, … ─▶ Value ─▶ Append ─▶ text
 //
-// A text is UTF-8. Half a surrogate pair is encoded as three bytes, the bytes that UTF-8 would have for it.
+// Texts are UTF-8. Half a surrogate pair is encoded as three bytes, the bytes that UTF-8 would have for it.
 // Numbers are doubles. Fields have an order: the fields whose keys are array indexes come first, by value.
 // The other fields follow in order of arrival.
 package js
@@ -43,10 +43,10 @@ type Value struct {
 	at    map[string]int // index of a key in keys
 }
 
-// StringValue returns a string.
+// StringValue returns s as a Value.
 func StringValue(s string) Value { return Value{Kind: String, Text: s} }
 
-// NumberValue returns a number.
+// NumberValue returns f as a Value.
 func NumberValue(f float64) Value { return Value{Kind: Number, num: f} }
 
 // EmptyObject returns an object without fields.
@@ -112,7 +112,7 @@ func (v *Value) assignMember(key string, member Value) {
 	}
 }
 
-// mapNested applies do to all nested values, and then to the value itself.
+// mapNested applies the function do to all nested values, and then to the value itself.
 func (v Value) mapNested(do func(Value) Value) Value {
 	items := make([]Value, len(v.items))
 	for i := range v.items {

@@ -320,7 +320,7 @@ func moveItem(lists map[string][]*item, it *item, from, to string) {
 	}
 }
 
-// latestWhere returns the last item of a list that satisfies the condition is, or nil.
+// latestWhere returns the last item of a list for which is(item) is true, or nil.
 func latestWhere(list []*item, is func(*item) bool) *item {
 	for _, it := range slices.Backward(list) {
 		if is(it) {

@@ -93,7 +93,7 @@ var finishCodes = protocol.FinishCodes{
 type callKind struct {
 	word     string // the kind of the call
 	member   string // the field that contains the arguments
-	freeform bool   // the arguments are a program or a text, not JSON
+	freeform bool   // the arguments are a program or plain text, not JSON
 	runner   runBy
 }
 

@@ -24,7 +24,7 @@ type growingObject struct {
 	tail   []byte // text after the last part
 }
 
-// growingMember is a field that arrives in deltas: a text, or a list of texts.
+// growingMember is a field that arrives in deltas: a string, or a list of strings.
 type growingMember struct {
 	name string
 	path string // the field's path in the item

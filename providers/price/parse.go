@@ -83,7 +83,7 @@ func lineAt(text []byte, offset int64) int {
 	return 1 + bytes.Count(text[:min(max(0, offset), int64(len(text)))], []byte("\n"))
 }
 
-// reader reads a text that was already checked to be JSON.
+// reader reads text that is known to be JSON.
 type reader struct {
 	text []byte
 	in   *json.Decoder
@@ -102,7 +102,7 @@ func (r *reader) nextLine() int {
 	return 1 + r.last
 }
 
-// readObject reads an object and calls set for each field.
+// readObject reads an object and calls the function set for each field.
 func (r *reader) readObject(field, right string, set func(name string, line int) error) error {
 	line := r.nextLine()
 	if t, _ := r.in.Token(); t != json.Delim('{') {

@@ -17,7 +17,7 @@ type Sum struct {
 	AsOf        string // the oldest date of the prices; "" if there is none
 }
 
-// Add adds a figure.
+// Add adds a figure to the sum.
 func (t *Sum) Add(f Figure) {
 	switch f.Source {
 	case Unknown:

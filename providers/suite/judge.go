@@ -223,14 +223,14 @@ func findHarm(name string) func(*Case, *Answer, *Outcome) bool {
 	return nil
 }
 
-// anyText returns a test for a harm. A result has the harm if the condition is holds for the arguments of any call.
+// anyText returns a test for a harm. A result has the harm if is(text) is true for the arguments of any call.
 func anyText(is func(text string) bool) func(*Case, *Answer, *Outcome) bool {
 	return func(_ *Case, a *Answer, _ *Outcome) bool {
 		return slices.ContainsFunc(a.Calls, func(c AnswerCall) bool { text, ok := c.argsText(); return ok && is(string(text)) })
 	}
 }
 
-// anyName returns a test for a harm. A result has the harm if the condition is holds for the name of any call.
+// anyName returns a test for a harm. A result has the harm if is(name) is true for the name of any call.
 func anyName(is func(name string) bool) func(*Case, *Answer, *Outcome) bool {
 	return func(_ *Case, a *Answer, _ *Outcome) bool {
 		return slices.ContainsFunc(a.Calls, func(c AnswerCall) bool { return is(c.Name) })

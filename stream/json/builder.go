@@ -11,7 +11,7 @@ import (
 // A Builder builds one JSON text from patches. A patch sets the value at one path, or appends to the string at
 // that path. Until Close, the text ends where more text can follow: the containers of the last value are still
 // open. So a patch that continues the previous one only appends to the text. A patch to an earlier place
-// changes earlier text. The zero value is ready.
+// changes earlier text. The zero value is ready to use.
 type Builder struct {
 	root  node
 	text  []byte

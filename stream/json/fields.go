@@ -133,9 +133,9 @@ func Elements(array []byte) iter.Seq[[]byte] {
 	}
 }
 
-// EachMember calls do for each field of an object, with its key and the text from its value on. The function
-// do returns the length of the value, or 0 if it didn't read the value. EachMember returns the length of the
-// object, or 0 if there is none.
+// EachMember calls the function do for each field of an object, with the field's key and the text from its value on.
+// The function returns the length of the value, or 0 if it didn't read the value. EachMember returns the length of
+// the object, or 0 if there is none.
 func EachMember(object []byte, do func(key string, rest []byte) int) int {
 	r := ReadFields(object)
 	for r.Next() {

@@ -32,7 +32,7 @@ type Binding struct {
 	other bool // matches all fields without a Binding of their own; value gets the name of the first
 }
 
-// Field returns a field. Its value is stored in to, whatever its type.
+// Field returns a field. Its value is stored in *to, whatever its type.
 func Field(name string, to *Value) Binding { return Binding{name: name, value: to} }
 
 // Object returns a field that is an object, with the bindings for its own fields.
@@ -48,7 +48,7 @@ func (f Binding) Or(names ...string) Binding {
 	return f
 }
 
-// Into returns the same field, which then also stores its complete value in to.
+// Into returns the same field, which then also stores its complete value in *to.
 func (f Binding) Into(to *Value) Binding {
 	f.value = to
 	return f
@@ -174,13 +174,13 @@ func (o *object) read(s *Scanner) {
 	}
 }
 
-// setValue stores the bytes from start to end in to.
+// setValue stores the bytes from start to end in *to.
 func (s *Scanner) setValue(to *Value, start, end int) {
 	*to = Value(s.data[start:end:end])
 	s.trace.addValue(to, start, end)
 }
 
-// setName stores the name of the current field in to.
+// setName stores the name of the current field in *to.
 func (s *Scanner) setName(to *Value) {
 	*to = Value(s.key)
 	start := s.keyAt

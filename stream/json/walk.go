@@ -127,7 +127,7 @@ const (
 	inSkipped // any other value
 )
 
-// Write reads the next bytes of the text, and calls give with each value that is now complete.
+// Write reads the next bytes of the text, and calls the function give with each value that is now complete.
 func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	for len(p) > 0 {
 		n := 0
@@ -141,8 +141,8 @@ func (w *Walk) Write(p []byte, give func(FoundValue)) {
 	}
 }
 
-// Close ends the text. If the text ends inside a value, Close calls give with that value. A number or a word at the
-// end counts as complete.
+// Close ends the text. If the text ends inside a value, Close calls the function give with that value. A number or a
+// word at the end counts as complete.
 func (w *Walk) Close(give func(FoundValue)) {
 	if w.now == inFound {
 		w.emitValue(nil, w.span.depth > 0 || w.span.text, give)

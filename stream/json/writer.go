@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A Writer writes one JSON text, without spaces. The zero value is ready.
+// A Writer writes one JSON text, without spaces. The zero value is ready to use.
 type Writer struct {
 	Text  []byte
 	comma bool // the next key or element needs a comma before it

@@ -4,7 +4,7 @@ package list
 import "slices"
 
 // Blocks is an append-only list for many elements. Elements move only while the first block grows, or if
-// FreeSpare shortened their block. The zero value is ready.
+// FreeSpare shortened their block. The zero value is ready to use.
 type Blocks[T any] struct {
 	blocks [][]T
 	n      int
@@ -64,7 +64,7 @@ func (l *Blocks[T]) FreeBefore(n int) {
 func (l *Blocks[T]) Has(i int) bool { return l.blocks[i/BlockSize] != nil }
 
 // List is a list that grows. Its elements never change, so a past list is the beginning of the live one. When a
-// past list adds an element, it finds the element in the live list and copies nothing. The zero value is ready.
+// past list adds an element, it finds the element in the live list and copies nothing. The zero value is ready to use.
 type List[T any] struct {
 	of *Blocks[T] // shared by the live list and its past lists
 	n  int
