@@ -33,7 +33,7 @@ var (
 
 const plainTable = ".ci/plain.tsv"
 
-// A plainPattern is one habit. Each match is a hit, unless keep returns false.
+// A plainPattern finds one bad habit. Each match is a hit, unless keep returns false.
 type plainPattern struct {
 	name string
 	say  string // what to write instead

@@ -83,7 +83,7 @@ func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source
 	}
 }
 
-// Bytes returns the bytes [start,end) of the file. Its errors are those of Again.
+// Bytes returns the bytes [start,end) of the file. It returns the same errors as Again.
 func (f *File) Bytes(start, end int64) ([]byte, error) {
 	opened, err := f.open()
 	if err != nil {

@@ -89,7 +89,7 @@ func (r Record) OfSource() bool {
 	return r.isEmpty() && !r.IsArrival() && !strings.HasPrefix(r.Note, HeldNote)
 }
 
-// isEmpty reports whether a record has at most a note.
+// isEmpty reports whether a record contains nothing except, possibly, a note.
 func (r Record) isEmpty() bool {
 	return len(r.Data) == 0 && r.Head == nil && r.Lost == 0 && r.End == "" && !r.Open
 }
@@ -188,8 +188,8 @@ func yieldRecords(yield func(Record, error) bool, recs []Record, err error) bool
 // and neither waits for the other.
 const Stdio = "STDIO"
 
-// Shell is the method of an exchange that is one shell command run for an agent. Its request side is the
-// command, and its end is how the command ended.
+// Shell is the method of an exchange that is one shell command run for an agent. Its request side is the command, and
+// its end says how the command ended.
 const Shell = "SHELL"
 
 // The beginnings of the notes of a stdio exchange. They are part of the capture format.

@@ -67,8 +67,8 @@ func (n numberMap) numberOf(exchange int) int {
 	return unique
 }
 
-// Concat reads one source after the other. Exchanges are renumbered, so that exchanges of different sources
-// have different numbers. The first error ends the combined source.
+// Concat reads one source after another. Exchanges are renumbered, so that exchanges of different sources have
+// different numbers. The first error ends the combined source.
 func Concat(srcs ...Source) Source {
 	return func(yield func(Record, error) bool) {
 		var numbers exchangeNumbers

@@ -126,7 +126,7 @@ func (f *Feed) Write(recs []Record, p []byte) ([]Record, error) {
 		}
 	}
 	if len(f.c.line) == 0 && cap(f.c.line) > chunkSize {
-		f.c.line = nil // there may be thousands of Feeds
+		f.c.line = nil // don't keep a large buffer: there may be thousands of Feeds
 	}
 	return recs, err
 }

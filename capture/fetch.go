@@ -145,7 +145,7 @@ func FailureText(err error) string {
 	case isTimeout(err):
 		return "no answer in time: " + err.Error()
 	}
-	if _, what, ok := strings.Cut(err.Error(), "malformed "); ok { // net/http has no type for it
+	if _, what, ok := strings.Cut(err.Error(), "malformed "); ok { // net/http has no type for this error
 		return "the response is not HTTP: malformed " + what
 	}
 	return err.Error()

@@ -162,8 +162,8 @@ func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	}
 }
 
-// add adds a file, or calls below for a directory. The parameter kind is the type of the file in the listing of its
-// directory.
+// add adds a file. For a directory, it calls the function in the parameter below. The parameter kind is the type of
+// the file in the listing of its directory.
 func (p *searchPath) add(path string, kind fs.FileMode, below func(dir string)) {
 	link := kind&fs.ModeSymlink != 0
 	if link || kind&fs.ModeIrregular != 0 {

@@ -45,7 +45,7 @@ type follower struct {
 	byID    map[fileID][]*tail               // the same tails by file ID, in the same order
 	opened  []*tail                          // the tails that were opened; some are closed again
 	tooMany bool                             // a note reported that there are too many open files
-	full    struct {                         // the latest check of all names
+	full    struct {                         // about the latest check of all names
 		took time.Duration
 		due  time.Time // when the next check is due
 	}
@@ -68,7 +68,7 @@ type followedName struct {
 	path    string // "" for standard input
 	shown   string // the user's name for it
 	open    func() (osFile, error)
-	number  int    // counts the names as they are added
+	number  int    // number of the name, in the order in which names are added
 	found   bool   // found in a directory or by a pattern, not named by the user
 	current *tail  // the file that had the name at the last check; kept when the name is gone
 	trouble string // the last reported error of the name

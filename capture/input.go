@@ -151,7 +151,7 @@ const (
 	Rewound Lack = "which of the earlier calls were sent: the user went back to an earlier message"
 )
 
-// maxSniffBytes is the maximum number of first bytes that are held back while the format is undecided.
+// maxSniffBytes is the maximum number of bytes that are held back while the format is undecided.
 const maxSniffBytes = 64 << 10
 
 // inputReader cuts the bytes of one input into records. It holds the first bytes back only while they may
@@ -550,8 +550,8 @@ func (e *Entries) SetLocation(recs []Record, at, size int64) {
 	}
 }
 
-// Again yields the records of the exchange in [start,end), as they were first read, under the number
-// exchange. Its errors are those of File.Again.
+// Again yields the records of the exchange in [start,end), as they were first read, under the number exchange. It
+// returns the same errors as File.Again.
 func (e *Entries) Again(ctx context.Context, exchange int, start, end int64) Source {
 	return func(yield func(Record, error) bool) {
 		entry, err := e.file.Bytes(start, end)

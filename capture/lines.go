@@ -145,7 +145,7 @@ func (l *Lines) addStep(r *Record, at LineSpan, breaks int) bool {
 	return true
 }
 
-// Again yields the records as they were first read, under the number exchange. Its errors are those of
+// Again yields the records as they were first read, under the number exchange. It returns the same errors as
 // File.Again.
 func (l *Lines) Again(ctx context.Context, exchange int) Source {
 	return func(yield func(Record, error) bool) {

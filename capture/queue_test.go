@@ -66,7 +66,7 @@ func data(exchange, n int) letter {
 	return letter{stream: QueueStream{Exchange: exchange}, data: strings.Repeat("x", n)}
 }
 
-// all empties a queue that is not closed.
+// all takes all items from a queue that is not closed.
 func all[T any](b *Queue[T]) (taken []T) {
 	for {
 		batch, more := b.Take(1)

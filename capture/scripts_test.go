@@ -269,7 +269,7 @@ func (s *script) rotate(n int) {
 	}
 }
 
-// missing creates the file again, at once or after a check.
+// missing creates the file again, either at once or after a check that finds no file.
 func (s *script) missing() {
 	if s.r.IntN(2) == 0 {
 		s.note("look while it is missing")

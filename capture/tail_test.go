@@ -58,7 +58,7 @@ func tailed(t *testing.T, old, grown string) (*tail, *shifty) {
 	return tail, f
 }
 
-// becomes returns a change to another content.
+// becomes returns a change that replaces the content.
 func becomes(content string) func(*shifty) {
 	return func(f *shifty) { f.content = []byte(content) }
 }

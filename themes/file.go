@@ -16,7 +16,7 @@ type role struct {
 	minContrast float64
 }
 
-// roles are all roles, in the order of display, with their names in theme files.
+// roles lists all roles in display order, with their names in theme files.
 var roles = []role{
 	{"page", func(t *Theme) *TextStyle { return &t.Page }, roleContrast},
 	{"live", func(t *Theme) *TextStyle { return &t.Live }, roleContrast},
@@ -241,7 +241,8 @@ const (
 // ours are the names of toolscope's own themes, in display order.
 var ours = []string{darkName, lightName, blindName, contrastName}
 
-// palette has the colours of one of toolscope's own themes, each for a dark and a light background.
+// palette has the colours of one of toolscope's own themes, each in one variant for dark backgrounds and one for
+// light backgrounds.
 type palette struct {
 	live, good, caution, bad, muted, accent  [2]string
 	frame                                    [2]string

@@ -54,8 +54,8 @@ func isWarm(c chroma.Colour) bool {
 	return b == least || (b-g)/(most-least) < 1./3 && r == most
 }
 
-// TestOnlyTroubleIsWarm checks that no colours in our themes are warm except those for trouble. It also
-// checks code.
+// TestOnlyTroubleIsWarm checks that no colours in our themes are warm except those for trouble. It also checks the
+// colours of code.
 func TestOnlyTroubleIsWarm(t *testing.T) {
 	for _, th := range allOurs() {
 		inks := inksOf(th)

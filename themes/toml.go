@@ -112,7 +112,7 @@ func (r *reader) addKeyValue(n *unstable.Node, table []string, values map[string
 	r.settings = append(r.settings, Setting{strings.Join(all[:last], "."), all[last], valueAt(values, all), at})
 }
 
-// valueAt returns the value for a path of names; nil inside a list of tables.
+// valueAt returns the value for a path of names. Inside a list of tables, it returns nil.
 func valueAt(values map[string]any, names []string) any {
 	for _, name := range names[:len(names)-1] {
 		inner, ok := values[name].(map[string]any)

@@ -28,7 +28,7 @@ type protocol struct {
 	// stream sends a request to the provider at base. It returns the calls that the library reads from the
 	// stream.
 	stream func(ctx context.Context, base string, retries int) ([]call, error)
-	// failure returns the HTTP status and the message in the body, as the library's own error contains them.
+	// failure returns the HTTP status and the message in the body, as reported by the library's own error.
 	failure func(error) (int, string)
 }
 

@@ -74,7 +74,7 @@ func collecting(t *testing.T, says func(spans int) error) *collector {
 	return c
 }
 
-// take handles the spans of a request for the receiver.
+// take is the receiver's handler for the spans of a request.
 func (c *collector) take(_ context.Context, traces ptrace.Traces) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

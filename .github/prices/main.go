@@ -224,14 +224,14 @@ func merge(rows, newer []price.Price) []price.Price {
 	return rows
 }
 
-// hasOtherRegion reports whether a row of Bedrock is for a region that the other row is not for.
+// hasOtherRegion reports whether a Bedrock row is for a region that the other row doesn't cover.
 func hasOtherRegion(id, other string) bool {
 	region, rest, ok := strings.Cut(id, ".")
 	return ok && len(region) < 8 && strings.Contains(rest, ".") && !strings.HasPrefix(other, region+".") && !strings.HasPrefix(other, "regional.")
 }
 
-// combine adds the facts that only the older price has to the newer price. If the two prices disagree, it may
-// mark them as doubtful.
+// combine adds facts to the newer price that only the older price has. If the two prices disagree, it may mark them
+// as doubtful.
 func combine(p, o price.Price, row *price.Price) price.Price {
 	current := o
 	for _, s := range o.Since {
@@ -251,7 +251,7 @@ func combine(p, o price.Price, row *price.Price) price.Price {
 	if same {
 		row.AsOf = p.AsOf
 		p.Doubt = join(p.Doubt, o.Doubt)
-		if len(o.Since) > 0 { // a history of prices is better than a current price
+		if len(o.Since) > 0 { // a price history is preferred to a single current price
 			p.Rates, p.Tiers, p.Since = o.Rates, o.Tiers, o.Since
 			return p
 		}

@@ -486,8 +486,8 @@ func sniffObject(p []byte, hint framing, ended bool) (framing, bool) {
 	return jsonText, true
 }
 
-// IsText reports whether p, the beginning of a body, is plain text. Compressed bytes contain control
-// characters, except by chance if they are very short.
+// IsText reports whether p, the beginning of a body, is plain text. Compressed data contains control characters,
+// unless it is so short that it has none by chance.
 func IsText(p []byte) bool { return isText(p) }
 
 func isText(p []byte) bool {

@@ -133,8 +133,8 @@ func (o *HubOptions) serverOptions() (conf *server.Options, inside []nats.Option
 	}
 	conf.Host, conf.NoSigs, conf.ServerName = host, true, "toolscope"
 	conf.JetStream, conf.StoreDir, conf.SyncInterval, conf.SyncAlways = true, o.Store, time.Second, o.SyncAlways
-	// While the server starts, a stream may still have a larger limit from an earlier run. What counts later is each
-	// stream's own MaxBytes.
+	// While the server starts, a stream may still have a larger limit from an earlier run. After that, each stream's
+	// own MaxBytes applies.
 	conf.JetStreamMaxStore, conf.JetStreamMaxMemory = math.MaxInt64/2, 64<<20
 	if o.Cert != "" {
 		config, err := server.GenTLSConfig(&server.TLSConfigOpts{CertFile: o.Cert, KeyFile: o.Key})

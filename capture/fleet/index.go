@@ -21,9 +21,9 @@ import (
 	"toolscope/stream/count"
 )
 
-// IndexName is the stream of the index, which has one message for each call. With the index, a view finds some calls
-// of many machines without reading all captures. If a message is lost, only the index lacks the call: the captures
-// still contain it.
+// IndexName is the stream of the index, which has one message for each call. With the index, a view can find
+// individual calls of many machines without reading all captures. If a message is lost, only the index lacks the
+// call: the captures still contain it.
 const IndexName = "TOOLSCOPE_INDEX"
 
 // Subjects of the index have the form toolscope.VERSION.i.SHARD.HOST.AGENT.MODEL.STATUS

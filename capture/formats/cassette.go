@@ -251,7 +251,7 @@ type cassetteReader struct {
 	inside insideOf // the block that contains the current line
 	indent int      // indentation of the list's dashes; -1 before the first dash
 	shared []byte   // interactions with anchors
-	refers bool     // the latest interaction needs interactions in shared
+	refers bool     // the latest interaction refers to interactions in shared
 }
 
 // insideOf is the block that contains a line of a cassette.

@@ -275,10 +275,11 @@ func newItem(p []byte) *conversationItem {
 // wordBytes is the maximum number of bytes of an item that are compared word by word.
 const wordBytes = 256 << 10
 
-// minWordBytes is the minimum length of a compared word: ids, names and significant words.
+// minWordBytes is the minimum length of the words that are compared, so that these are ids, names and significant
+// words.
 const minWordBytes = 4
 
-// jsonWords iterates over the words of a JSON text.
+// jsonWords iterates over the words in JSON.
 func jsonWords(p []byte) func(yield func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		start := 0

@@ -66,7 +66,7 @@ func (h *heldBody) readUpstream(cut func(p []byte, ended bool)) {
 	for {
 		n, err := h.from.Read(buffer)
 		if err != nil {
-			h.recorder.handOver() // nothing more is read through the recorder, and the exchange may end much later
+			h.recorder.handOver() // nothing more is read through the recorder, and the end of the exchange may come much later
 		}
 		h.mu.Lock()
 		cut(slices.Clone(buffer[:n]), err != nil)

@@ -253,8 +253,8 @@ type pump struct {
 	pieces  atomic.Int64
 }
 
-// copyPipe passes a copy of each chunk to take before it forwards the chunk. If the reader has closed its end,
-// copyPipe closes the pipe too: without toolscope, the process would also find its pipe closed.
+// copyPipe passes a copy of each chunk to the function take before it forwards the chunk. If the reader has closed
+// its end, copyPipe closes the pipe too: without toolscope, the process would also find its pipe closed.
 func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 	defer p.done.Store(true)
 	defer from.Close()

@@ -114,7 +114,7 @@ func TestTwoWriters(t *testing.T) {
 
 const fullEnv = "TOOLSCOPE_TEST_FULL"
 
-// TestFileLimit lets a child write at most 64 KiB to a real file. The child records more, and continues.
+// TestFileLimit checks what is recorded by a child that may write at most 64 KiB to a file and records more.
 func TestFileLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	child := exec.Command(os.Args[0], "-test.run=^TestFileLimitChild$")
@@ -138,7 +138,7 @@ func TestFileLimitChild(t *testing.T) {
 	overfill(t, path)
 }
 
-// TestSmallFileSystem records to a file system of 128 KiB.
+// TestSmallFileSystem checks what is recorded to a file system of 128 KiB when there is more to record.
 func TestSmallFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128k"); err != nil {

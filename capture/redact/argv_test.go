@@ -62,8 +62,8 @@ func TestArgv(t *testing.T) {
 	}
 }
 
-// TestDuplexPasses checks that a line is passed on as soon as it has arrived, even if a text in it could continue as
-// a secret.
+// TestDuplexPasses checks that a line is passed on as soon as it has arrived, even if a string in it looks like the
+// beginning of a secret.
 func TestDuplexPasses(t *testing.T) {
 	r := New([]byte("salt"), Options{})
 	for i, line := range []string{

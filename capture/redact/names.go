@@ -70,8 +70,8 @@ var secretNames = []secretName{
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
 
-// plainBefore are words that make a name ordinary if they are directly before key, token or auth. For example, such
-// names are for cursors, vocabularies or caches.
+// plainBefore are words that make a name ordinary if they are directly before key, token or auth. Such names are used
+// for cursors, vocabularies and caches, for example.
 var plainBefore = wordSet(`page next continue continuation cursor sync csrf xsrf csrfmiddleware cancel cancellation public publishable cache
 	idempotency idempotence primary foreign sort partition eos bos pad stop unk mask sep max min thought resume design websocket surrogate call`)
 

@@ -140,7 +140,7 @@ func (r *Redactor) redactHead(s *exchangeSide, rec *capture.Record) {
 	}
 	coding := strings.Join(original.Values("Content-Encoding"), ", ")
 	if coding == "" || strings.EqualFold(coding, "identity") {
-		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // set only in a dump, because Go's own client removes it
+		coding = strings.Join(original.Values("Transfer-Encoding"), ", ") // Transfer-Encoding is set only in a dump, because Go's own client removes it
 		if r.options.Decode == nil || !strings.Contains(strings.ToLower(coding), "chunked") {
 			return
 		}
