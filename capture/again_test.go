@@ -146,7 +146,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestAgainOfSeveral checks that exchanges of several files are found under their combined numbers.
+// TestAgainOfSeveral checks that exchanges of several files are found by their numbers in the combined source.
 func TestAgainOfSeveral(t *testing.T) {
 	one, two := writeFile(t, interleaved(t, 3, 20)), writeFile(t, "data: x\n\n")
 	sources := func() (all []Source) {

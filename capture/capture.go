@@ -45,7 +45,7 @@ type Record struct {
 	After    []byte        // the bytes after Data in that line; not part of the format
 	Head     *Head         // in the first record of a side: facts from outside the body
 	End      End           // in the last record of the response side: how it ended
-	Why      string        // with End: the reason in words, may be empty
+	Why      string        // with End: the reason in words; may be empty
 	By       Party         // with End: the party that ended it; with a response's Head: the party that answered, if not the provider
 	Lost     int64         // number of bytes of this side before Data that were transferred but that toolscope didn't record
 	Note     string        // remarks about the exchange; if OfSource returns true, about the source
@@ -135,14 +135,13 @@ type Party string
 // The parties of an exchange. The zero value means unknown: the end of a file doesn't show which party
 // ended an exchange in it.
 const (
-	Provider  Party = "provider"  // or one of its gateways, which can't be distinguished
+	Provider  Party = "provider"  // or one of its gateways: the two can't be distinguished
 	Client    Party = "client"    // the sender of the request
 	Network   Party = "network"   // a reset or a lost connection
 	Toolscope Party = "toolscope" // this program: its own limit, its end, or an answer in the provider's place
 )
 
-// Machine is the machine of a capture and the capture's name there. All heads of the capture share one
-// Machine.
+// Machine contains the names of a capture's machine and of its agent. All heads of the capture share one Machine.
 type Machine struct{ Host, Agent string }
 
 // Head contains the facts about one side of an exchange from outside its body. Every field may be empty.

@@ -26,8 +26,8 @@ type exchangeNumbers struct {
 // never assigned.
 const maxUnusedNumbers = 1 << 16
 
-// claimNumber assigns the number want if it is free, otherwise the number after the highest in use. It
-// returns the assigned number.
+// claimNumber assigns the wanted number if it is free, otherwise the number after the highest in use. It returns the
+// assigned number.
 func (n *exchangeNumbers) claimNumber(want int) int {
 	if n.used == nil {
 		n.used = map[int]bool{}

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// noGoroutineLeft calls run and waits until the goroutines that run started have ended.
+// noGoroutineLeft calls run and waits until the goroutines started by run have ended.
 func noGoroutineLeft(t *testing.T, run func()) {
 	t.Helper()
 	before := runtime.NumGoroutine()
@@ -52,7 +52,8 @@ func TestConcatStops(t *testing.T) {
 	}
 }
 
-// Two exchanges never get the same number, however many inputs claim numbers, and in whatever order.
+// TestNumbersNeverCollide checks that two exchanges never get the same number, however many inputs claim numbers, and
+// in whatever order.
 func TestNumbersNeverCollide(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var n exchangeNumbers

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxHeadBytes  = 1 << 20 // maximum number of bytes of a head
+	maxHeadBytes  = 1 << 20 // maximum size of a head in bytes
 	maxStrayLines = 3       // maximum number of header lines, or of blank lines, before the status line of a damaged dump
 )
 

@@ -13,7 +13,7 @@ func TestCurlDumps(t *testing.T) {
 		name    string
 		content string
 		status  int
-		header  string // X-Kind of the response
+		header  string // value of X-Kind in the response
 		want    string
 	}{
 		{
@@ -85,7 +85,8 @@ const timedDump = "  % Total    % Received % Xferd  Average Speed   Time    Time
 	"\r100  1296    0  1046  100   250   5790   1383 --:--:-- --:--:-- --:--:--  7200\n" +
 	"00:45:01.688286 * Connection #0 to host h left intact\n"
 
-// The body of a dump with marks between its chunks is the same, however the dump is split.
+// TestCurlDumpInPieces checks that the body of a dump with marks between its chunks is the same, however the dump is
+// split.
 func TestCurlDumpInPieces(t *testing.T) {
 	for size := 1; size < 200; size += 3 {
 		in := newInputReader("in", &exchangeNumbers{})
@@ -116,7 +117,8 @@ func TestCurlRequest(t *testing.T) {
 	}
 }
 
-// Wherever a dump is cut off, no part of its body is lost, and no part of its head is in the body.
+// TestCurlDumpCutAnywhere checks that, wherever a dump is cut off, no part of its body is lost, and no part of its
+// head is in the body.
 func TestCurlDumpCutAnywhere(t *testing.T) {
 	head := "HTTP/1.1 100 Continue\r\n\r\nHTTP/2 200 \r\ncontent-type: text/event-stream\r\n\r\n"
 	dump := head + events

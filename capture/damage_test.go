@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Whichever byte of a capture is changed, the capture opens. Every record before and after the damaged line is
-// read, and the damage is reported with its position.
+// TestFlipAnyByte checks that a capture in which any one byte was changed can be opened. Every record before and
+// after the damaged line is read, and the damage is reported with its position.
 func TestFlipAnyByte(t *testing.T) {
 	file := written(t, session...)
 	lines := strings.SplitAfter(file, "\n")
@@ -52,7 +52,7 @@ func checkDamage(t *testing.T, damaged []byte, first, last, offset int) {
 	}
 }
 
-// A capture without checksums is read as before.
+// TestWithoutChecksums checks that a capture without checksums is read.
 func TestWithoutChecksums(t *testing.T) {
 	file := `{"toolscope":1}` + "\n" + `{"x":1,"d":"a"}` + "\n" + `{"x":1,"d":"b","end":"eof"}` + "\n"
 	expect(t, outline(readBack(t, file)), `1 "ab" eof`)
@@ -63,7 +63,8 @@ func TestWithoutChecksums(t *testing.T) {
 	}
 }
 
-// One line with a checksum shows that every line has one. A line without a checksum may have been changed.
+// TestChecksumMissing checks that, once a line has a checksum, a line without one counts as damaged: it may have been
+// changed.
 func TestChecksumMissing(t *testing.T) {
 	file := written(t, Record{Exchange: 1, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b")}, Record{Exchange: 1, End: EndEOF})
 	lines := strings.SplitAfter(file, "\n")
@@ -93,8 +94,8 @@ func TestChecksumMissing(t *testing.T) {
 	}
 }
 
-// If reading a capture breaks off, the open exchanges end with the reason. If no exchange is open, the reason
-// becomes a note.
+// TestReadingBreaksOff checks that, if reading a capture breaks off, the open exchanges end with the reason. If no
+// exchange is open, the reason becomes a note.
 func TestReadingBreaksOff(t *testing.T) {
 	header := `{"toolscope":1}` + "\n"
 	ended := `{"x":1,"d":"a","end":"eof"}` + "\n"
@@ -114,8 +115,8 @@ func TestReadingBreaksOff(t *testing.T) {
 	}
 }
 
-// Harmless changes by other programs are not damage: other line breaks, spaces at the ends of lines, blank
-// lines. Real damage is still detected.
+// TestHarmlessChanges checks that harmless changes by other programs are not damage: other line breaks, spaces at the
+// ends of lines, and blank lines. Real damage is still detected.
 func TestHarmlessChanges(t *testing.T) {
 	file := written(t, session...)
 	for _, lineBreak := range []string{"\r\n", " \t\n", "\n\n"} {
@@ -129,7 +130,7 @@ func TestHarmlessChanges(t *testing.T) {
 	}
 }
 
-// A first line that isn't a header is damaged, and a negative loss is ignored.
+// TestOddLines checks that a first line that isn't a header is damaged, and that a negative loss is ignored.
 func TestOddLines(t *testing.T) {
 	recs := readBack(t, "\n"+`"toolscope":1}`+"\n"+`{"x":1,"lost":-5,"d":"a"}`+"\n")
 	if !strings.HasPrefix(recs[0].Note, "damaged line 1 at byte 0 (") || !strings.HasPrefix(recs[1].Note, "damaged line 2 at byte 1 (") || recs[2].Lost != 0 {

@@ -96,7 +96,7 @@ func isRotation(r Record) bool {
 	return (strings.Contains(r.Note, "file rotated") || strings.Contains(r.Note, "file truncated")) && r.Data == nil && r.End == ""
 }
 
-// noted reports whether a note arrived.
+// noted reports whether a given note arrived.
 func (d *desk) noted(text string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

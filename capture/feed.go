@@ -41,8 +41,8 @@ type recentExchanges struct {
 	n   int
 }
 
-// maxRecentExchanges is the size of recentExchanges. Records after the end of an exchange arrive soon
-// after it.
+// maxRecentExchanges is the size of recentExchanges. A small size is enough, because records after the end of an
+// exchange arrive soon after it.
 const maxRecentExchanges = 64
 
 // push adds a number and returns the number that it replaces. The result ok is false if it replaces none.

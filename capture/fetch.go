@@ -121,8 +121,8 @@ type unanswered struct {
 func (u *unanswered) Error() string { return "no answer from " + u.host + ": " + FailureText(u.err) }
 func (u *unanswered) Unwrap() error { return u.err }
 
-// FailureText describes why a request got no response. Unlike the error's own text it never contains the
-// request's URL, which may contain a key.
+// FailureText describes why a request got no response. Unlike the error's own text, it never contains the request's
+// URL, which may contain a key.
 func FailureText(err error) string {
 	if ue := (*url.Error)(nil); errors.As(err, &ue) {
 		err = ue.Err

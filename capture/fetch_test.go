@@ -93,7 +93,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// An error status is recorded as a response.
+// TestFetchRefused checks that an error status is recorded as a response.
 func TestFetchRefused(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Error(w, "{}", http.StatusUnauthorized) }))
 	defer s.Close()
@@ -204,7 +204,7 @@ func TestFetchCancelled(t *testing.T) {
 	}
 }
 
-// A consumer that stops ends the exchange.
+// TestFetchLeft checks that a consumer that stops ends the exchange.
 func TestFetchLeft(t *testing.T) {
 	for enough := 1; enough <= 3; enough++ {
 		left := make(chan bool)
@@ -227,7 +227,8 @@ func TestFetchLeft(t *testing.T) {
 	}
 }
 
-// A server that uses another protocol, or sends unreadable HTTP, is reported as not using HTTP.
+// TestFetchNoHTTP checks that a server that uses another protocol, or sends unreadable HTTP, is reported as not using
+// HTTP.
 func TestFetchNoHTTP(t *testing.T) {
 	for says, want := range map[string]string{
 		"SSH-2.0-OpenSSH_9.6\r\n":             `the response is not HTTP: malformed HTTP response "SSH-2.0-OpenSSH_9.6"`,

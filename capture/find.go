@@ -126,7 +126,7 @@ func (p *searchPath) find() []string {
 	} else {
 		p.match(p.root, p.parts)
 	}
-	for _, link := range p.links { // a file also found under its own name is read once
+	for _, link := range p.links { // a file that is also found without its link is read once
 		if target, err := filepath.EvalSymlinks(link); err == nil && p.found[target] {
 			delete(p.found, link)
 		}
@@ -225,7 +225,7 @@ func (p *searchPath) match(dir string, parts []string) {
 	})
 }
 
-// addMatch adds a path that matches a part of a pattern: a directory, or a file if it was the last part.
+// addMatch adds a path that matches a part of a pattern. It adds a file only if that part was the last one.
 func (p *searchPath) addMatch(path string, rest []string, into func(string)) {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() && len(rest) > 0 {

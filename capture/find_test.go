@@ -31,7 +31,7 @@ func tree(t *testing.T, names ...string) string {
 	return dir
 }
 
-// Find lists the files that paths name, in order, and the files that were left out.
+// TestFind checks that Find lists the files that paths name, in order, and describes the files that were left out.
 func TestFind(t *testing.T) {
 	dir := tree(t, "b.jsonl", "a.jsonl", "README", "app.log", "app.log.1", "app.log.10", "app.log.2.gz", "x.log-20261122", "x.log-20261121", "x.log",
 		".hidden.jsonl", "sub/c.jsonl", "sub/deep/d.sse", ".git/config", "turn.1", "turn.2", "[odd].jsonl")
@@ -72,8 +72,8 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// Links to files are followed, once. Links to directories are not followed, because they may form a cycle.
-// Directories that can't be listed are reported.
+// TestFindLinks checks that links to files are followed, each file once. Links to directories are not followed,
+// because they may form a cycle. Directories that can't be listed are reported.
 func TestFindLinks(t *testing.T) {
 	dir := tree(t, "logs/a.log", "elsewhere/b.log", "logs/locked/c.log")
 	t.Chdir(dir)
@@ -93,7 +93,7 @@ func TestFindLinks(t *testing.T) {
 	for _, f := range files {
 		got = append(got, filepath.ToSlash(f.Path))
 	}
-	got = slices.DeleteFunc(got, func(p string) bool { return p == "logs/locked/c.log" }) // root can read it
+	got = slices.DeleteFunc(got, func(p string) bool { return p == "logs/locked/c.log" }) // root can read it anyway
 	words := strings.Join(left, "; ")
 	if want := "logs/a.log logs/other.log"; strings.Join(got, " ") != want || err != nil {
 		t.Errorf("%v, %v, want %s", got, err, want)
@@ -161,7 +161,7 @@ func followedAll(t *testing.T, setUp func(d *desk), paths []string, run func(d *
 	}
 }
 
-// A missing file is waited for, and so is its directory if that is missing too.
+// TestFollowMissing checks that the follower waits for a missing file, and for its directory if that is missing too.
 func TestFollowMissing(t *testing.T) {
 	followedAll(t, func(*desk) {}, []string{"later/app.log"}, func(d *desk) {
 		d.until("waiting", func() bool { return d.noted("waiting for later/app.log: no such file yet") })
@@ -171,7 +171,8 @@ func TestFollowMissing(t *testing.T) {
 	})
 }
 
-// A new file is read if it appears in a directory or below it, or if it matches a pattern.
+// TestFollowNewFiles checks that a new file is read if it appears in a directory or below it, or if it matches a
+// pattern.
 func TestFollowNewFiles(t *testing.T) {
 	for _, path := range []string{"logs", "lo*/**/*.log"} {
 		followedAll(t, func(d *desk) {
@@ -194,7 +195,8 @@ func TestFollowNewFiles(t *testing.T) {
 	}
 }
 
-// A file that a rotation leaves in a followed directory is not read again, compressed or not.
+// TestFollowPackedRotation checks that a file that a rotation leaves in a followed directory is not read again,
+// compressed or not.
 func TestFollowPackedRotation(t *testing.T) {
 	followedAll(t, func(d *desk) { d.write("app.log", "data: 1\n") }, []string{"."}, func(d *desk) {
 		d.until("1", func() bool { return d.data() == "data: 1\n" })
@@ -218,7 +220,7 @@ func TestFollowPackedRotation(t *testing.T) {
 	})
 }
 
-// If there are very many files, only some are kept open, and all are still followed.
+// TestFollowManyFiles checks that only some of very many files are kept open, and that all are still followed.
 func TestFollowManyFiles(t *testing.T) {
 	open := func() int { fds, _ := os.ReadDir("/proc/self/fd"); return len(fds) }
 	if open() == 0 {
@@ -246,7 +248,7 @@ func TestFollowManyFiles(t *testing.T) {
 	})
 }
 
-// limitedFile is an open file that counts against a limit.
+// limitedFile is an open file that counts towards a limit.
 type limitedFile struct {
 	osFile
 	open *atomic.Int64
@@ -257,7 +259,8 @@ func (f limitedFile) Close() error {
 	return f.osFile.Close()
 }
 
-// If the system allows few open files, all files are still read. If it allows none, that is reported once.
+// TestFollowFewDescriptors checks that all files are read even if the system allows few open files. If it allows
+// none, that is reported once.
 func TestFollowFewDescriptors(t *testing.T) {
 	for _, limit := range []int64{20, 0} {
 		d := &desk{t: t, path: t.TempDir()}

@@ -54,7 +54,7 @@ type follower struct {
 	done   bool
 }
 
-// newFoundName returns a name found in a place.
+// newFoundName returns the followedName for a file that was found in a directory or by a pattern.
 func newFoundName(path string) *followedName {
 	return &followedName{path: path, shown: path, open: fileOpener(path), found: true}
 }
@@ -254,7 +254,7 @@ func (f *follower) changedNames(now time.Time) (names []*followedName, all bool)
 		switch n := f.byPath[path]; {
 		case n != nil:
 			names = append(names, n)
-		case !f.alarm.changed: // a followed file has another path in the event; new files are found by scanPlaces
+		case !f.alarm.changed: // the event may name a followed file by another path; scanPlaces finds new files
 			return slices.Clone(f.names), true
 		}
 	}
@@ -416,7 +416,7 @@ type changeWatcher struct {
 	dirs    map[string]bool // directories in which every file is followed
 	watched map[string]bool
 	changed bool            // something was created or removed in one of these directories
-	written map[string]bool // paths of files that were written; nil if other files may have changed too
+	written map[string]bool // paths of files that were written to; nil if other files may have changed too
 }
 
 func newChangeWatcher(o Options) *changeWatcher {
@@ -454,8 +454,8 @@ func (a *changeWatcher) unwatch(path string) {
 	}
 }
 
-// takeWritten returns the paths of the files that were written since the last check, or nil if other
-// files may have changed.
+// takeWritten returns the paths of the files that were written to since the last check, or nil if other files may
+// have changed.
 func (a *changeWatcher) takeWritten() map[string]bool {
 	written := a.written
 	a.written = nil

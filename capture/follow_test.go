@@ -53,7 +53,8 @@ func TestFollowTruncate(t *testing.T) {
 	})
 }
 
-// The file is truncated and grows beyond the old offset before it is checked.
+// TestFollowCopyTruncateRegrown checks a file that is truncated and grows beyond the old offset before it is checked
+// again.
 func TestFollowCopyTruncateRegrown(t *testing.T) {
 	old := strings.Repeat("data: old\n", 300)
 	fresh := strings.Repeat("data: fresh\n", 400)
@@ -64,7 +65,8 @@ func TestFollowCopyTruncateRegrown(t *testing.T) {
 	})
 }
 
-// Only the last bytes before the offset differ; the beginning is the same.
+// TestFollowRegrownSameBeginning checks a replaced file that has the same beginning: only the last bytes before the
+// offset differ.
 func TestFollowRegrownSameBeginning(t *testing.T) {
 	common := strings.Repeat("data: same\n", 300)
 	followed(t, common+"data: a\n", func(d *desk) {
@@ -163,7 +165,8 @@ func TestFollowNameTakenByDirectory(t *testing.T) {
 	})
 }
 
-// A capture is still being written: its lines are joined, and its records keep their own times.
+// TestFollowCapture checks a capture that is still being written: its lines are joined, and its records keep their
+// own times.
 func TestFollowCapture(t *testing.T) {
 	file := written(t, Record{Exchange: 1, At: time.Hour, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b")})
 	half := len(file) - 7
@@ -240,7 +243,8 @@ func TestFollowLeavesNoFile(t *testing.T) {
 	}
 }
 
-// If writers append and rotate at random, nothing is lost: every line arrives once and in order.
+// TestFollowRandomRotation checks that nothing is lost if writers append and rotate at random: every line arrives
+// once and in order.
 func TestFollowRandomRotation(t *testing.T) {
 	followed(t, "", func(d *desk) {
 		r := rand.New(rand.NewPCG(3, 4))

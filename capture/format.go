@@ -50,7 +50,7 @@ type fileHeader struct {
 }
 
 type recordLine struct {
-	Version stdjson.RawMessage `json:"toolscope,omitempty"` // only read: distinguishes a header from a record
+	Version stdjson.RawMessage `json:"toolscope,omitempty"` // only for reading: distinguishes a header from a record
 
 	T    stdjson.Number `json:"t,omitempty"`
 	X    int            `json:"x,omitempty"`
@@ -318,7 +318,7 @@ func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 	return t, x, p[n:]
 }
 
-// isEnding reports whether p ends a record's line after its bytes.
+// isEnding reports whether p is the end of a record's line, after the record's bytes.
 func isEnding(p []byte) bool {
 	p = trimBlanks(p)
 	return len(p) == 1 && p[0] == '}' || sumStart(p) == 0 && json.PlainRun(p[len(`,"c":"`):]) == 8

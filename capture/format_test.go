@@ -72,7 +72,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// A file written by the first version must always be readable.
+// TestReadVersion1 checks that a file written by the first version can be read.
 func TestReadVersion1(t *testing.T) {
 	file := `{"toolscope":1,"created":"2026-03-01T12:00:00Z","by":"x","later":{"key":1}}` + "\r\n\n" +
 		`{"t":0.001,"x":1,"head":{"status":200,"header":{"A":["b"]},"new":1},"d":"a\u2028b","more":[1,2]}` + "\n" +
@@ -102,7 +102,7 @@ func TestUnknownVersion(t *testing.T) {
 	}
 }
 
-// Every record before the damage is read, and the damage is reported once.
+// TestCutAnywhere checks that every record before the damage is read, and that the damage is reported once.
 func TestCutAnywhere(t *testing.T) {
 	file := written(t, session...)
 	for n := range len(file) {
@@ -204,7 +204,7 @@ func FuzzRoundTrip(f *testing.F) {
 	})
 }
 
-// Good records are read whatever follows them, and however the file is split.
+// FuzzReader checks that good records are read whatever follows them, and however the file is split.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(`{"x":1,"d":"torn`), 3)
 	f.Add([]byte("\n\n\xff{}\n[]"), 1)

@@ -69,8 +69,8 @@ func (r *taggedReader) Rotated() Reader {
 	return &taggedReader{tags: r.tags}
 }
 
-// A stream that continues after a rotation is one stream, whichever writer uses which file. An incomplete line
-// is not joined to the beginning of the new content.
+// TestFollowStreamsOutliveFiles checks that a stream that continues after a rotation is one stream, whichever writer
+// uses which file. An incomplete line is not joined to the beginning of the new content.
 func TestFollowStreamsOutliveFiles(t *testing.T) {
 	for _, blind := range []bool{false, true} {
 		d := &desk{t: t, path: t.TempDir() + "/live.log"}

@@ -13,7 +13,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// Format is an input format. It is detected by the first bytes.
+// Format is an input format, which is detected from the first bytes.
 type Format struct {
 	Name  string // in lower case, for paths and options: "har"
 	Title string // for help: a description of the format, and the program that writes it
@@ -59,7 +59,7 @@ type RotationReader interface {
 	Rotated() Reader
 }
 
-// Input is the input of a Reader.
+// Input describes the input of a Reader.
 type Input struct {
 	File         string   // the path as the user wrote it, or "stdin"
 	Peeled       []string // the wrappers removed before the Reader: "gzip"
@@ -159,7 +159,7 @@ const maxSniffBytes = 64 << 10
 type inputReader struct {
 	*Input
 	formats []Format
-	forced  bool     // the input has the first of the formats, whatever its bytes are
+	forced  bool     // use the first format, whatever the bytes are
 	reader  Reader   // nil while undecided
 	held    []chunk  // the bytes read while undecided
 	from    *File    // nil if the input can't be read again

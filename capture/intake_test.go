@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// The first bytes decide the kind of an input. The test checks how many are needed.
+// TestSniff checks how many of the first bytes are needed to decide the kind of an input.
 func TestSniff(t *testing.T) {
 	tests := []struct {
 		content string
 		want    kind
-		after   int // bytes until it is decided
+		after   int // number of bytes until the kind is decided
 	}{
 		{"event: message_start\n", bareBody, 6},
 		{"event\n", bareBody, 6},
@@ -58,8 +58,8 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// A capture is still recognised when one byte of its beginning is damaged. With two damaged bytes, it counts as other
-// JSON.
+// TestSniffDamaged checks that a capture is still recognised when one byte of its beginning is damaged. With two
+// damaged bytes, it counts as other JSON.
 func TestSniffDamaged(t *testing.T) {
 	for content, want := range map[string]kind{
 		`{"toolscope":`: ownCapture, `{"toolsc0pe":`: ownCapture, `x"toolscope":1`: ownCapture, `{"toolscope"=1`: ownCapture,
@@ -71,7 +71,8 @@ func TestSniffDamaged(t *testing.T) {
 	}
 }
 
-// A complete line shows the kind of an input. The test also checks an input that ends inside the line.
+// TestSniffWhole checks that a complete line shows the kind of an input. It also checks an input that ends inside the
+// line.
 func TestSniffWhole(t *testing.T) {
 	for content, want := range map[string]kind{
 		`{"created":"now","toolscope":1}`: ownCapture, `{"created":"now"}`: bareBody,
@@ -83,8 +84,8 @@ func TestSniffWhole(t *testing.T) {
 	}
 }
 
-// Bytes that were held back while the format was undecided are passed on when the input breaks off. A byte
-// order mark is part of a body.
+// TestHeldBack checks that bytes that were held back while the format was undecided are passed on when the input
+// breaks off. A byte order mark is part of a body.
 func TestHeldBack(t *testing.T) {
 	in := newInputReader("", &exchangeNumbers{})
 	recs, err := in.write([]byte("da"), NoTime)
@@ -98,7 +99,7 @@ func TestHeldBack(t *testing.T) {
 	expect(t, outline(openAll(t, "\ufeffdata: x\n\n")), `1 "\ufeffdata: x\n\n" eof`)
 }
 
-// The bytes and heads are the same, however small the reads are.
+// TestOneByteReads checks that the bytes and heads are the same, however small the reads are.
 func TestOneByteReads(t *testing.T) {
 	for _, content := range []string{
 		"event: ping\ndata: {}\n\n",
@@ -137,7 +138,7 @@ func lastHead(recs []Record) (head *Head) {
 	return head
 }
 
-// The bytes of a pipe are passed on when they arrive, with their arrival times.
+// TestPipeTimes checks that the bytes of a pipe are passed on when they arrive, with their arrival times.
 func TestPipeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, w := io.Pipe()

@@ -183,7 +183,7 @@ func (l *Lines) Again(ctx context.Context, exchange int) Source {
 	}
 }
 
-// lineWalk reads lines again.
+// lineWalk is the state of reading lines again.
 type lineWalk struct {
 	*Lines
 	file     *os.File
@@ -452,14 +452,14 @@ func stepIn(p []byte) (s lineStep, rest []byte) {
 	return s, p
 }
 
-// stepPredictor predicts the step that last followed the same two steps.
+// stepPredictor predicts that two steps are followed by the same step as the last time.
 type stepPredictor struct {
 	known  []prediction
 	next   int // index in known to replace, once it is full
 	before [2]lineStep
 }
 
-// prediction is the step that last followed two steps.
+// prediction is the step that last followed a certain pair of steps.
 type prediction struct {
 	bits         uint64
 	gap          int64

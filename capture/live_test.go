@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestLiveCapture reads a capture with an open exchange and an unfinished last line: while a program records to it,
-// after the program was killed, and when the program writes its last lines during the read.
+// TestLiveCapture checks how a capture with an open exchange and an unfinished last line is read: while a program
+// records to it, after the program was killed, and when the program writes its last lines during the read.
 func TestLiveCapture(t *testing.T) {
 	lines := `{"toolscope":1}` + "\n" + `{"x":1,"d":"a","end":"eof"}` + "\n" + `{"x":2,"d":"b"}` + "\n"
 	const torn, rest = `{"x":2,"d":"c`, `d","end":"eof"}` + "\n"

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Only a limited part of a line without an end is read, and the number of skipped bytes is reported exactly.
-// The lines after it are read as usual.
+// TestLongLine checks that only a limited part of a line without an end is read, and that the number of skipped bytes
+// is reported exactly. The lines after it are read as usual.
 func TestLongLine(t *testing.T) {
 	piece := bytes.Repeat([]byte("x"), chunkSize)
 	for _, end := range []string{"", "\n", "\r"} {
@@ -56,7 +56,7 @@ func TestLongLine(t *testing.T) {
 	}
 }
 
-// Many short lines are not one long line, however long they are together.
+// TestLinesAreNoLongLine checks that many short lines don't count as one long line, however long they are together.
 func TestLinesAreNoLongLine(t *testing.T) {
 	in := newInputReader("f", &exchangeNumbers{})
 	line := append(bytes.Repeat([]byte("x"), chunkSize-1), '\n')

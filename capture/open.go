@@ -23,7 +23,7 @@ import (
 
 const (
 	chunkSize    = 64 << 10 // maximum size of one read, and so of most records
-	minReadBytes = 16 << 10 // minimum free buffer for reading a file
+	minReadBytes = 16 << 10 // minimum free space in the buffer for a read
 
 	pollEvery   = 100 * time.Millisecond // poll interval of a followed file, whatever the file system reports
 	oldFileStay = 10 * time.Second       // a rotated file is read until it has been quiet for this long
@@ -35,7 +35,7 @@ type Options struct {
 	Stdin  io.Reader // input for "-"; nil is os.Stdin
 
 	Formats      []Format                  // further formats of the input, the more specific ones first
-	Forced       bool                      // the input has the first of these formats, or is a bare body if there is none
+	Forced       bool                      // use the first of these formats, or read a bare body if there is none
 	GuessPayload func([]byte) PayloadGuess // guesses what a payload is, by the formats of providers; may be nil
 
 	IsLive func(path string) bool // reports whether a program records to a capture, whose exchanges then stay open; may be nil
@@ -257,11 +257,10 @@ func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), be
 // scanEvery is the interval at which directories and patterns are searched for new files.
 const scanEvery = time.Second
 
-// OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as in
-// a shell. They are read one after the other, or with o.Follow at the same time. The captures of one run are
-// read as one, in order of time. With o.Follow, files that appear in the directories or match the patterns
-// later are read as well, and missing files are waited for. Unreadable files in a directory or pattern become
-// notes.
+// OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as in a shell.
+// They are read one after another, or with o.Follow at the same time. The captures of one run are read as one, in
+// order of time. With o.Follow, files that appear in the directories or match the patterns later are read as well,
+// and missing files are waited for. Unreadable files in a directory or pattern become notes.
 func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 	if o.Follow {
 		src, err := followAll(ctx, paths, o)
@@ -425,7 +424,7 @@ type decompressor struct {
 	from io.Reader
 	name string    // name of the compression, once the first bytes have been read; "" for none
 	read io.Reader // nil before that
-	err  error     // the reason why from has ended
+	err  error     // the reason why the compressed input has ended
 }
 
 // compressionError means that the input can't be decompressed any further because it is damaged. It

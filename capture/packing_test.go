@@ -101,8 +101,8 @@ func TestBzip2(t *testing.T) {
 	checkPacked(t, "bzip2", src, "data: 1\n\n")
 }
 
-// TestPackedDamage checks that compressed data that breaks off at any byte, or was changed, returns the sound
-// data before the damage and a note about it. Damage is not a read error.
+// TestPackedDamage checks that compressed data that breaks off at any byte, or was changed, is read up to the damage,
+// followed by a note about it. Damage is not a read error.
 func TestPackedDamage(t *testing.T) {
 	text := strings.Repeat("data: {\"n\":1}\n\n", 50)
 	for name, data := range pack(t, text) {

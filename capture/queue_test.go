@@ -233,7 +233,7 @@ func TestForgets(t *testing.T) {
 	for n := range 10_000 {
 		b.Put(data(n, 10))
 	}
-	for range 30 { // a few items afterwards
+	for range 30 { // a few items after the flood
 		b.Take(1 << 20)
 		b.Put(data(1, 10))
 	}

@@ -120,7 +120,7 @@ func TestBeginsWithTooMuch(t *testing.T) {
 	expectQueued(t, all(b), fmt.Sprintf("1< head -%d", 2*roomy))
 }
 
-// TestKeptOut checks that an exchange that begins without a reserve leaves no trace, and neither do its later
+// TestKeptOut checks that an exchange that begins when there is no reserve leaves no trace, and neither do its later
 // items. An exchange that was admitted before reaches its end.
 func TestKeptOut(t *testing.T) {
 	b := NewQueue(gaps(4 * 2 * endRoom)) // a reserve for two

@@ -214,7 +214,7 @@ func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 		r.Head.File = c.file
 	}
 	r.ofRun(c.file)                                 // all records of a capture have one clock, whatever file each was first read from
-	if c.current = r.Exchange; there && !c.summed { // a program that writes one checksum writes them all
+	if c.current = r.Exchange; there && !c.summed { // a program that writes one checksum writes all of them
 		c.summed = true
 		recs = append(recs, c.damageNote(fmt.Sprintf("damaged line %d at byte %d (%v)", c.header.line, c.header.offset, errUnsummed)))
 	}

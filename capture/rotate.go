@@ -353,7 +353,7 @@ type fingerprint struct {
 	last   []byte // the last bytes read, up to lastPrint
 }
 
-// add counts bytes as read.
+// add updates the fingerprint with bytes that were read.
 func (p *fingerprint) add(read []byte) {
 	n := len(read)
 	p.offset += int64(n)

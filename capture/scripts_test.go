@@ -59,7 +59,7 @@ type script struct {
 // content is the content of a file between two truncations.
 type content struct {
 	text strings.Builder
-	read int // number of bytes at the last check
+	read int // number of bytes of the content at the last check
 	seen bool
 }
 

@@ -36,7 +36,7 @@ func TestSteps(t *testing.T) {
 		}
 	}
 	var raw []byte
-	for i := range int64(3000) { // one time in three is unpredictable
+	for i := range int64(3000) { // one step in three is unpredictable
 		raw = (&lineStep{bits: 17, later: []int64{10_000 + rng.Int64N(5000), 0, 0}[i%3]}).appendTo(raw)
 	}
 	if n := len(packSteps(raw, 3000)); n > 1.4*3000 {

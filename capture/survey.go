@@ -9,13 +9,13 @@ import (
 	"sync/atomic"
 )
 
-// FileSurvey holds numbers about a file that are known without parsing it.
+// FileSurvey holds counts for a file that are known without parsing it.
 type FileSurvey struct {
 	Bytes, Lines int64
 	Responses    int64 // an estimate; 0 without markers
 }
 
-// Add adds the numbers of another file.
+// Add adds the counts of another file.
 func (s *FileSurvey) Add(other FileSurvey) {
 	s.Bytes += other.Bytes
 	s.Lines += other.Lines
@@ -25,8 +25,8 @@ func (s *FileSurvey) Add(other FileSurvey) {
 // surveyBytes is the number of bytes of a file that are read at a time.
 const surveyBytes = 512 << 10
 
-// Survey counts the lines of a file, and estimates the number of responses by their markers. It uses
-// several goroutines and keeps no content. For a compressed or special file it returns at most the size.
+// Survey counts the lines of a file, and estimates the number of responses by their markers. It uses several
+// goroutines and keeps no content. For a compressed or special file, it returns at most the size.
 func Survey(ctx context.Context, path string, all []ResponseMarker, workers int) (FileSurvey, error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// shifty is a file whose content changes between two reads. The nth read, counted from 1, is the first that
-// sees the change.
+// shifty is a file whose content changes between two reads. The nth read, counted from 1, is the first one that sees
+// the change.
 type shifty struct {
 	content []byte
 	reads   int
@@ -63,8 +63,8 @@ func becomes(content string) func(*shifty) {
 	return func(f *shifty) { f.content = []byte(content) }
 }
 
-// The content is replaced at any moment around a read. Bytes of the old content are passed on, and bytes of the new
-// content are not read as a continuation.
+// TestTailReplaced checks content that is replaced at any moment around a read. Bytes of the old content are passed
+// on, and bytes of the new content are not read as its continuation.
 func TestTailReplaced(t *testing.T) {
 	old := strings.Repeat("old content. ", 200)
 	other := strings.Repeat("another one! ", 300)
@@ -102,7 +102,7 @@ func TestTailReplaced(t *testing.T) {
 	}
 }
 
-// A failed read shows nothing about the content, so its own error is returned.
+// TestTailFails checks that a failed read returns its own error, because it shows nothing about the content.
 func TestTailFails(t *testing.T) {
 	tail, f := tailed(t, "data: x\n\n", "data: y\n\n")
 	f.err = fs.ErrPermission
@@ -115,7 +115,7 @@ func TestTailFails(t *testing.T) {
 	}
 }
 
-// The memory of a tail is limited, and is cleared when the tail starts again.
+// TestTailRemembers checks that the memory of a tail is limited, and is cleared when the tail starts again.
 func TestTailRemembers(t *testing.T) {
 	content := strings.Repeat("0123456789abcdef", 200)
 	tail, f := tailed(t, content, "")
@@ -130,8 +130,8 @@ func TestTailRemembers(t *testing.T) {
 	}
 }
 
-// Content from before following began is not mixed with later content: a read ends where the later content
-// begins.
+// TestTailKnown checks that content from before following began is not mixed with later content: a read ends where
+// the later content begins.
 func TestTailKnown(t *testing.T) {
 	f := &shifty{content: []byte("old and new")}
 	tail, err := newTail(f, newInputReader("", &exchangeNumbers{}))

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// This file reads and writes the messages of WebSockets (RFC 6455), for proxies and servers. It
-// opens no connection.
+// This file reads and writes the messages of WebSockets (RFC 6455), for proxies and servers. It doesn't open
+// connections.
 
 // MaxWebSocketMessage is the length of the longest message that is kept.
 const MaxWebSocketMessage = 64 << 20

@@ -39,7 +39,7 @@ const StreamName = "TOOLSCOPE"
 const (
 	version    = "v1"
 	bytesKind  = "b" // ranges of captures
-	healthKind = "h" // signs of life of senders, with their state; not stored
+	healthKind = "h" // heartbeats of senders, with their state; not stored
 	shards     = 64
 )
 
@@ -50,7 +50,7 @@ const (
 	headEnc     = "Toolscope-Enc"     // zstd, or absent
 	headSent    = "Toolscope-Sent"    // time when it was sent, in milliseconds of the machine's clock
 	headSpooled = "Toolscope-Spooled" // number of bytes that the hub didn't have yet
-	headOver    = "Toolscope-Over"    // "1" if the capture has ended and the hub has all of it; only in signs of life
+	headOver    = "Toolscope-Over"    // "1" if the capture has ended and the hub has all of it; only in heartbeats
 	headExpect  = "Nats-Expected-Last-Subject-Sequence"
 )
 

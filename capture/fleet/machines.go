@@ -102,7 +102,7 @@ func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 // minLag is the age above which even the last message on the hub counts as lag.
 const minLag = time.Second
 
-// onHeartbeat updates the state from a sender's sign of life.
+// onHeartbeat updates the state from a sender's heartbeat.
 func (v *View) onHeartbeat(msg *nats.Msg) {
 	o, ok := originOf(msg.Subject)
 	if !ok {

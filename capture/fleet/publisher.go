@@ -20,7 +20,7 @@ import (
 const (
 	// keepSent is how long sent data is kept, so that it can be sent again to a hub that lost its latest data.
 	keepSent = 5 * time.Minute
-	// healthEvery is the interval between a sender's signs of life.
+	// healthEvery is the interval between a sender's heartbeats.
 	healthEvery = 5 * time.Second
 	// Linger is how long new bytes wait for more by default, so that not every line becomes a message of its own.
 	Linger = 50 * time.Millisecond
@@ -131,7 +131,7 @@ func (p *Publisher) onLinkError(err error) {
 	p.linkDown = err
 }
 
-// sendHeartbeats sends signs of life to all views that are open now.
+// sendHeartbeats sends heartbeats to all views that are open now.
 func (p *Publisher) sendHeartbeats() {
 	tick := time.NewTicker(healthEvery)
 	defer tick.Stop()
@@ -148,7 +148,7 @@ func (p *Publisher) sendHeartbeats() {
 	}
 }
 
-// newHeartbeat returns a sign of life.
+// newHeartbeat returns a heartbeat.
 func (s *sender) newHeartbeat() *nats.Msg {
 	spooled, _, _ := s.progress()
 	msg := nats.NewMsg(strings.Replace(s.subject, "."+bytesKind+".", "."+healthKind+".", 1))
@@ -157,8 +157,8 @@ func (s *sender) newHeartbeat() *nats.Msg {
 	return msg
 }
 
-// sendOver sends a sign that the capture has ended and the hub has all of it. Views then stop waiting for signs of
-// life.
+// sendOver sends a heartbeat which says that the capture has ended and the hub has all of it. Views then stop waiting
+// for heartbeats.
 func (s *sender) sendOver(to *link) {
 	msg := s.newHeartbeat()
 	msg.Header.Set(headOver, "1")

@@ -34,8 +34,9 @@ func endingOf(s *os.ProcessState) Ending {
 	return Ending{Code: s.ExitCode()}
 }
 
-// ExitLike ends this program as the process ended: by the same signal, if that is SIGINT, SIGTERM, SIGHUP or SIGKILL.
-// Otherwise, it returns the exit code. After any other signal, the exit code is 128 plus the signal's number.
+// ExitLike ends this program in the same way as the process ended: by the same signal, if that is SIGINT, SIGTERM,
+// SIGHUP or SIGKILL. Otherwise, it returns the exit code. After any other signal, the exit code is 128 plus the
+// signal's number.
 func (e Ending) ExitLike() (code int) {
 	switch e.Signal {
 	case 0:

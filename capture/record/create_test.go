@@ -17,8 +17,8 @@ import (
 	"toolscope/capture"
 )
 
-// The modes don't depend on the umask. The umask belongs to the whole process, so these tests must not run in
-// parallel with others.
+// TestModes checks that the modes don't depend on the umask. The umask belongs to the whole process, so these tests
+// must not run in parallel with others.
 func TestModes(t *testing.T) {
 	for _, umask := range []int{0, 0o022, 0o777} {
 		old := syscall.Umask(umask)

@@ -23,9 +23,9 @@ func recordedFile(t *testing.T, path string) string {
 	return strings.ReplaceAll(outline(collect(t, src)), filepath.Dir(path), "DIR")
 }
 
-// Another program damages the file of a capture while it is written: recording continues in a new file, and
-// the missing bytes are reported even if no other record follows. A file that is intact under another name is
-// not damaged.
+// TestDamagedFile checks that, if another program damages the file of a capture while it is written, recording
+// continues in a new file. The missing bytes are reported even if no other record follows. A file that is intact
+// under another name is not damaged.
 func TestDamagedFile(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -92,7 +92,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// If there is no new file at first, the records are missing until there is one, and the traffic never waits.
+// TestNoNewFile checks that, if there is no new file at first, the records are missing until there is one, and the
+// traffic never waits.
 func TestNoNewFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "captures")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -130,7 +131,7 @@ func TestNoNewFile(t *testing.T) {
 		"1 lost 3 note gap: 3 bytes of exchange 1 were not recorded: DIR/x.tsc was removed\n1 2 bytes eof")
 }
 
-// A file that is removed just before the end is also detected.
+// TestRemovedBeforeTheEnd checks that the removal of a file just before the end is also detected.
 func TestRemovedBeforeTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	r, err := Create(path, noon, "test")
@@ -145,7 +146,7 @@ func TestRemovedBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// A truncated file is detected although it grows again before it is checked.
+// TestTruncatedAndWritten checks that a truncated file is detected although it grows again before it is checked.
 func TestTruncatedAndWritten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	synctest.Test(t, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"toolscope/capture"
 )
 
-// A record is passed to the operating system without delay. Nothing waits on purpose, so a kill loses only the
-// data that waits for the disk.
+// TestRecorderWaitsForNothing checks that a record is passed to the operating system without delay. Nothing waits on
+// purpose, so a kill loses only the data that waits for the disk.
 func TestRecorderWaitsForNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, r := recording(t)
@@ -36,8 +36,8 @@ func TestRecorderWaitsForNothing(t *testing.T) {
 	})
 }
 
-// The disk is full for a while: the capture is valid, reports the missing bytes and their place, and the
-// traffic never waits.
+// TestRecorderDiskFull checks that a capture whose disk is full for a while is valid, and reports the missing bytes
+// and their place. The traffic never waits.
 func TestRecorderDiskFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, r := recording(t)
@@ -73,7 +73,8 @@ func TestRecorderDiskFull(t *testing.T) {
 	})
 }
 
-// The disk has space again only after the last record: the missing bytes are reported at the end.
+// TestRecorderTellsAtTheEnd checks that the missing bytes are reported at the end if the disk has space again only
+// after the last record.
 func TestRecorderTellsAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, r := recording(t)
@@ -93,7 +94,7 @@ func TestRecorderTellsAtTheEnd(t *testing.T) {
 	})
 }
 
-// The cost of a record is at least the size of its content.
+// TestCost checks that the cost of a record is at least the size of its content.
 func TestCost(t *testing.T) {
 	bare, long := RecordCost(capture.Record{}), strings.Repeat("x", 1000)
 	for name, r := range map[string]capture.Record{
@@ -106,7 +107,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// The disk stays full to the end.
+// TestRecorderDiskStaysFull checks a disk that stays full to the end.
 func TestRecorderDiskStaysFull(t *testing.T) {
 	d, r := recording(t)
 	d.make(0)
@@ -120,7 +121,7 @@ func TestRecorderDiskStaysFull(t *testing.T) {
 	}
 }
 
-// The memory for losses on a full disk is limited, but all lost bytes are counted.
+// TestGapIsBounded checks that the memory for losses on a full disk is limited, but that all lost bytes are counted.
 func TestGapIsBounded(t *testing.T) {
 	var g gap
 	lost := int64(0)
@@ -135,7 +136,8 @@ func TestGapIsBounded(t *testing.T) {
 	}
 }
 
-// The disk is too slow: the queue fills, and the bytes that don't fit are missing in their place.
+// TestRecorderBoxFull checks a disk that is too slow: the queue fills, and the bytes that don't fit are missing in
+// their place.
 func TestRecorderBoxFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: -1}
@@ -164,7 +166,8 @@ func TestRecorderBoxFull(t *testing.T) {
 	})
 }
 
-// A gap from the source is reported as it arrived, and once if its record is left out too.
+// TestGapOfGaps checks that a gap from the source is reported as it arrived, and only once if its record is left out
+// too.
 func TestGapOfGaps(t *testing.T) {
 	rules := QueueRules(1<<20, "are missing")
 	told := rules.Gap(5, capture.Record{Exchange: 3, At: 7, Note: "a note"})
@@ -189,7 +192,8 @@ func TestGapOfGaps(t *testing.T) {
 	}
 }
 
-// Close stops waiting when its context ends, and the waiting records are still written.
+// TestRecorderCloseGivesUp checks that Close stops waiting when its context ends, and that the waiting records are
+// still written.
 func TestRecorderCloseGivesUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: -1}
@@ -221,7 +225,7 @@ func TestRecorderRefusesNumberless(t *testing.T) {
 	expect(t, outline(readBack(t, d.content())), `1 1 bytes eof`)
 }
 
-// A capture can be written to any writer.
+// TestNew checks that a capture can be written to any writer.
 func TestNew(t *testing.T) {
 	var file bytes.Buffer
 	r, err := New(&file, noon, "test")

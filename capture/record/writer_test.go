@@ -56,7 +56,7 @@ func (f *flaky) Write(p []byte) (int, error) {
 	return f.Buffer.Write(p)
 }
 
-// A record after an incomplete line is not damaged.
+// TestWriterAfterTornLine checks that a record after an incomplete line is not damaged.
 func TestWriterAfterTornLine(t *testing.T) {
 	disk := &flaky{fails: func(n int) bool { return n == 2 }}
 	w, err := newWriter(disk, noon, "test", "")

@@ -105,7 +105,7 @@ func (m *matcher) passOver(p []byte) {
 	}
 }
 
-// recentTail returns the last characters that were passed on. There are as many as any rule needs.
+// recentTail returns the last characters that were passed on, as many as any rule needs.
 func (m *matcher) recentTail() []byte { return m.tail[max(0, len(m.tail)-tailSize):] }
 
 // allRead returns the last characters that were read, including held characters.

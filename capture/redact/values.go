@@ -100,7 +100,7 @@ func isTyped(text []byte) bool {
 }
 
 // valueRule completes the rule of a value. If must is set, the value must be followed by one of the ends; otherwise,
-// it must not be.
+// none of them may follow it.
 func valueRule(r rule, ends string, must bool) *rule {
 	r.name, r.after = "value", "="
 	r.ends = func(c byte) bool { return strings.IndexByte(ends, c) >= 0 == must }
@@ -284,7 +284,7 @@ const (
 
 const (
 	maxSpaces = 16 // maximum number of spaces before a value
-	maxIndent = 64 // maximum number of characters before a value in the next line
+	maxIndent = 64 // maximum number of characters before a value on the next line
 )
 
 // expectSecret checks whether the passed text ends with a context or with an assignment to a credential.
