@@ -117,7 +117,7 @@ func TestBadArgs(t *testing.T) {
 	}
 }
 
-// TestSet checks that a fault for the first N responses counts only responses that it fits, and that a fault
+// TestSet checks that a fault for the first N responses counts only responses to which it applies, and that a fault
 // for each Nth response counts all responses.
 func TestSet(t *testing.T) {
 	s := NewSet(faults(t, "cut@1x2", "repeat/2", "status=429/3"))
@@ -204,7 +204,7 @@ func TestParseFaults(t *testing.T) {
 	}
 }
 
-// FuzzBender checks that all bytes of a body pass in order, however the body is split into chunks. Whatever
+// FuzzBender checks that all bytes of a body are forwarded in order, however the body is split into chunks. Whatever
 // the faults are, nothing panics and the input body doesn't change.
 func FuzzBender(f *testing.F) {
 	bodies := []string{

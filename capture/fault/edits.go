@@ -90,8 +90,8 @@ func repeatEvents(b *Injector, f Fault) {
 	})
 }
 
-// noTerminator leaves out every event that ends the stream. Without a known terminator it leaves out the last
-// event: a Gemini chunk with the finish reason, an Ollama line with done. So each event waits for the next one
+// noTerminator leaves out every event that ends the stream. Without a known terminator, it leaves out the last event,
+// such as a Gemini chunk with the finish reason or an Ollama line with done. So each event waits for the next one
 // until the first terminator has been seen.
 func noTerminator(b *Injector, f Fault) {
 	var held []bodyEvent
@@ -276,9 +276,9 @@ func firstLetter(p []byte) int {
 	return -1
 }
 
-// A valueEdit returns the new value for a value in a JSON text, or nil to keep it. The parameter where has
-// the keys that lead to the value, "#" for an element of an array; it is never empty. An edit must not retain
-// where or value.
+// A valueEdit returns the new value for a value in a JSON text, or nil to keep it. The parameter where has the keys
+// that lead to the value, with "#" for an element of an array; it is never empty. An edit must not retain where or
+// value.
 type valueEdit func(where []string, value, text []byte) []byte
 
 // addRewrite adds a stage that changes values in the JSON texts of events and keeps every other byte. It

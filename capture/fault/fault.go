@@ -15,7 +15,7 @@ import (
 	"toolscope/stream/marks"
 )
 
-// Fault is one error that is injected on purpose. [ParseFaults] makes it.
+// Fault is one error that is injected on purpose; see [ParseFaults].
 type Fault struct {
 	kind  *faultKind
 	word  string        // as the user wrote it
@@ -247,8 +247,8 @@ func (s *Set) GiveBack(f Fault) {
 	s.given[f.kind.name]--
 }
 
-// IsAside reports whether a request is not for a model's response, e.g. a list of models, a token count or a health
-// check. Such a request gets no faults. IsAside returns false for a GET that begins a WebSocket.
+// IsAside reports whether a request is for something other than a model's response, e.g. a list of models, a token
+// count or a health check. Such a request gets no faults. IsAside returns false for a GET that begins a WebSocket.
 func IsAside(r *http.Request) bool {
 	switch {
 	case r.Method == http.MethodGet:

@@ -1,5 +1,5 @@
 // Package fault injects faults into a response while it is forwarded: for a mock provider, which reads
-// the response from a capture, and for a proxy, which receives it at that moment.
+// the response from a capture, and for a proxy, which receives it at the same time.
 //
 //	chunks ─▶ events ─▶ stage ─▶ stage ─▶ output chunks, each written at once
 //
@@ -436,7 +436,7 @@ func framingOfHeader(h http.Header) framing {
 	return otherBytes
 }
 
-// startSize is the number of bytes that is enough to detect the framing.
+// startSize is a number of bytes that is always enough to detect the framing.
 const startSize = 64 << 10
 
 // sniffFraming detects the framing from the bytes, because a recorded header may be wrong. The header (hint)

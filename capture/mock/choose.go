@@ -90,13 +90,13 @@ func (p *Provider) chooseAmong(fits func(*servedExchange) int, query string, a *
 	return best.entry, again
 }
 
-// readRequest undoes the coding of a request's body and returns the facts in the request.
+// readRequest decodes a request's body and returns the facts in the request.
 func (p *Provider) readRequest(r *http.Request) requestFacts {
 	coded, _ := io.ReadAll(r.Body) // net/http notices that the client has gone only after the whole body is read
 	return readAsked(p.decodeBody(r.Header, coded))
 }
 
-// decodeBody undoes the coding that the header names. If it can't, it returns the body unchanged.
+// decodeBody removes the coding that the header names. If it can't, it returns the body unchanged.
 func (p *Provider) decodeBody(h http.Header, coded []byte) []byte {
 	if h.Get("Content-Encoding") == "" || p.options.Decode == nil || bytes.HasPrefix(coded, []byte("{")) {
 		return coded
@@ -107,8 +107,8 @@ func (p *Provider) decodeBody(h http.Header, coded []byte) []byte {
 	return coded
 }
 
-// decodeExchange returns the exchange to send. If possible, it undoes the coding when faults need to read the
-// bytes or the client doesn't accept the coding.
+// decodeExchange returns the exchange to send. If possible, it removes the coding when faults need to read the bytes
+// or the client doesn't accept the coding.
 func (p *Provider) decodeExchange(r *http.Request, x *Exchange, bending bool) *Exchange {
 	coding := x.Header.Get("Content-Encoding")
 	if !x.isEncoded() || p.options.Decode == nil || !bending && acceptsCoding(r.Header, coding) {

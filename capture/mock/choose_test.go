@@ -84,7 +84,7 @@ func TestRefusedAgain(t *testing.T) {
 	}
 }
 
-// TestSideRequests checks that no fault is used for requests that don't ask a model.
+// TestSideRequests checks that requests that are not for a model's response use up no fault.
 func TestSideRequests(t *testing.T) {
 	list := append(sessionExchanges()[1:2], Exchange{Method: "HEAD", URL: "/", Status: 200},
 		Exchange{Method: "POST", URL: "/v1/messages/count_tokens", Status: 200, Chunks: []Chunk{{0, []byte("{}")}}}, Exchange{Method: "GET", URL: "/v1/models", Status: 200})
@@ -127,8 +127,8 @@ func gunzip(_ http.Header, coded []byte) ([]byte, error) {
 	return io.ReadAll(r)
 }
 
-// TestCodings checks that an encoded response is sent encoded to a client that accepts the encoding. It is
-// decoded for other clients, and for faults that need to read it. An encoded request is read.
+// TestCodings checks that an encoded response is sent encoded to a client that accepts the encoding. It is decoded
+// for other clients, and for faults that need to read it. Encoded requests are decoded too.
 func TestCodings(t *testing.T) {
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)

@@ -17,9 +17,8 @@ import (
 	"toolscope/capture/fault"
 )
 
-// Exchange is one recorded request and its response. Unknown fields are zero. In a WebSocket, each
-// message of the client is a request, and the provider's messages before the client's next one are
-// the response.
+// Exchange is one recorded request and its response. Unknown fields are zero. On a WebSocket, each message of the
+// client is a request, and the provider's messages before the client's next one are the response.
 type Exchange struct {
 	File      string // name of the source, as the user wrote it
 	Number    int    // number of the exchange in its source
@@ -312,7 +311,7 @@ func (x *Exchange) isEncoded() bool {
 	return !fault.IsText(x.startBytes()) // other encodings have no magic number
 }
 
-// startSize is the number of bytes that is enough to recognise a body.
+// startSize is a number of bytes that is always enough to recognise a body.
 const startSize = 64 << 10
 
 // startBytes returns the first bytes of the body.

@@ -532,7 +532,7 @@ func (r *reducer) deltaRun(list []*event) (run []*node) {
 	return run
 }
 
-// scalarsOf returns the scalars of an event that are in the draft, and its lines.
+// scalarsOf returns the scalars of an event that are in the draft, and the event's lines.
 func (r *reducer) scalarsOf(e *event) (list []*node) {
 	for n := range e.eachNode {
 		if n.kids == nil && r.isKept(n) {
@@ -542,7 +542,7 @@ func (r *reducer) scalarsOf(e *event) (list []*node) {
 	return list
 }
 
-// joinRun joins the texts of a run of events in the first event, or in one event for each part of the run. It
+// joinRun joins the texts of a run of events into the first event, or into one event for each part of the run. It
 // reports whether it joined any.
 func (r *reducer) joinRun(run []*node) bool {
 	if len(run) < 2 || r.err != nil {

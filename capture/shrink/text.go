@@ -57,7 +57,7 @@ func (r *reducer) simplifyTexts() (changed bool) {
 	return r.cutURLs() || changed
 }
 
-// quotedIf returns a text as it is written in a node of this kind.
+// quotedIf returns text as it is written in a node of the given kind.
 func quotedIf(n *node, text string) string {
 	if n.kind == '"' {
 		return `"` + text + `"`
@@ -203,7 +203,7 @@ func nameLetter(n *node) string {
 	return ""
 }
 
-// simplifyNames replaces ids, names and models by short ones. Equal values stay equal.
+// simplifyNames replaces ids, names and models with short ones. Equal values stay equal.
 func (r *reducer) simplifyNames() (changed bool) {
 	of, values := map[string][]*node{}, []string(nil)
 	taken := map[string]bool{}

@@ -38,7 +38,7 @@ const (
 // An event is a unit that is removed at once: the bytes of one event, or a record without bytes.
 type event struct {
 	record   capture.Record // the record without bytes
-	data     []byte         // the bytes as they were
+	data     []byte         // the original bytes
 	suffix   []byte         // line break after the payload
 	aws      []byte         // headers of an AWS message
 	wrongSum bool           // the checksum of the AWS message is wrong
@@ -93,7 +93,7 @@ func isStdio(h *capture.Head) bool { return h != nil && h.Method == capture.Stdi
 
 // A body divides one side of an exchange into events.
 type body struct {
-	cutter *fault.Injector // nil if each record is one event, or all records together
+	cutter *fault.Injector // nil if each record is one event, or all records together are one
 	whole  bool            // all records are one event
 	one    *event          // that event
 	last   capture.Record  // the latest record with bytes
@@ -318,7 +318,7 @@ type draft struct {
 	gone    map[any]bool     // removed events and nodes
 	texts   map[*node]string // replaced scalars and texts
 	numbers map[*node]string // numbers that close gaps; they replace scalars as well
-	even    bool             // events have a distance of 10 ms
+	even    bool             // events are 10 ms apart
 }
 
 // textOf returns the current text of a scalar.

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// store is a kind of database of an agent.
+// store is a kind of database that an agent uses.
 type store struct {
 	needs map[string][]string // tables, with the columns that are read
 	read  func(d *DB, tables map[string]*Table) ([]byte, error)

@@ -22,7 +22,7 @@ import (
 	"strings"
 )
 
-// Magic is the beginning of a database.
+// Magic is the text at the beginning of every SQLite database.
 const Magic = "SQLite format 3\x00"
 
 // Limits of a database.
@@ -32,7 +32,7 @@ const (
 	maxTries = 50        // maximum number of attempts to read a database that changes
 )
 
-// DB is a database at one moment.
+// DB is the state of a database at one moment.
 type DB struct {
 	file, wal io.ReaderAt
 	pageSize  int
@@ -47,7 +47,8 @@ type DB struct {
 
 var bigEndian = binary.BigEndian
 
-// Read calls read with the database at path. If the database changed meanwhile, it calls read again.
+// Read calls the function read with the database at path. If the database changed meanwhile, it calls the function
+// again.
 func Read(path string, read func(*DB) error) error {
 	for range maxTries {
 		before, err := readState(path)

@@ -40,8 +40,8 @@ func (t *Table) Has(columns ...string) bool {
 	return true
 }
 
-// Rows calls row with the text of the named columns of each row, in the order of the rows. A value that is
-// neither text nor an integer becomes "".
+// Rows calls the function row with the text of the named columns of each row, in the order of the rows. A value that
+// is neither text nor an integer becomes "".
 func (d *DB) Rows(t *Table, names []string, row func(texts []string) error) error {
 	return d.readValues(t, names, func(values []any) error {
 		texts := make([]string, len(values))
@@ -57,7 +57,7 @@ func (d *DB) Rows(t *Table, names []string, row func(texts []string) error) erro
 	})
 }
 
-// readValues calls row with the values of the named columns of each row, in the order of the rows.
+// readValues calls the function row with the values of the named columns of each row, in the order of the rows.
 func (d *DB) readValues(t *Table, names []string, row func(values []any) error) error {
 	var at []int
 	for _, name := range names {
