@@ -114,8 +114,7 @@ func sniffClineScreen(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
-// clineScreenReader reads the entries of the file. A request begins at an entry that reports the start of a
-// request.
+// clineScreenReader reads the entries of the file. A request begins at an entry that reports its start.
 type clineScreenReader struct {
 	*sessionLog
 	response [][]byte // entries of the open response

@@ -80,7 +80,7 @@ var responseLists = []string{"choices", "candidates", "generations"}
 
 const minTalkText = 30
 
-// callWords are words. Every conversation with calls contains at least one of them.
+// callWords are the words to look for: every conversation with calls contains at least one of them.
 var callWords = [][]byte{
 	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
 	[]byte("toolRequest"), []byte("function_call"), []byte("ToolUse"),
@@ -136,7 +136,7 @@ func messageIn(e []byte, depth int) []byte {
 	role, kind := stringOf(f[0]), stringOf(f[1])
 	switch {
 	case f[6] != nil, f[9] != nil:
-		return nil // a choice of a response, or a chunk of Ollama
+		return nil // a choice of a response, or a chunk from Ollama
 	case slices.Contains(messageRoles, role) && (f[2] != nil || f[3] != nil || f[4] != nil || f[5] != nil):
 		return e
 	case f[0] == nil && slices.Contains(langChainTypes, kind) && (f[2] != nil || opensObject(f[8])):

@@ -182,7 +182,7 @@ func (e *harEntry) readContent(object []byte) (body []byte, size float64, n int)
 
 const base64Digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 
-// readText returns the text of a string. If the file ends inside the string, it returns the text up to there.
+// readText returns the text of a string. If the file ends inside the string, it returns the text up to the end.
 func (e *harEntry) readText(value []byte) []byte {
 	if text, ok := json.Text(value); ok || !e.cut || len(value) < 2 || value[0] != '"' {
 		return text

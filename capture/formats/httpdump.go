@@ -13,10 +13,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// httpDump reads requests and responses of HTTP/1 as text, one after the other, as debuggers and "Follow HTTP
-// stream" write them: a first line, headers, an empty line, a body. A body may be changed or cut off, so its
-// length in the headers is ignored. The next first line ends the body. Output from curl -i has no request, so
-// it is not a dump.
+// httpDump reads requests and responses of HTTP/1 as text, one after another, as debuggers and "Follow HTTP stream"
+// write them: a first line, headers, an empty line and a body. A body may be changed or cut off, so its length in the
+// headers is ignored. The next first line ends the body. Output from curl -i has no request, so it is not a dump.
 var httpDump = capture.Format{
 	Name:  "http dump",
 	Title: "HTTP/1 requests and responses as text",

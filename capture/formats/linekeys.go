@@ -17,7 +17,7 @@ type correlationKey struct {
 type keyWeight int8
 
 const (
-	ofNoUse   keyWeight = iota // a time, a level, the text itself
+	ofNoUse   keyWeight = iota // a time, a level, or the text itself
 	plainKey                   // anything else
 	ofLeg                      // the side of a gateway: data that it received, or data that it sent
 	ofPlace                    // the writer of the line: a process, a container
@@ -339,8 +339,8 @@ func objectName(all []json.FoundField, named bool) string {
 	return ""
 }
 
-// linePrefix is a common beginning of lines. The function size returns the length of the prefix in a line, or 0 if
-// the line doesn't have the prefix.
+// linePrefix is a common beginning of lines. The field size is a function that returns the length of the prefix in a
+// line, or 0 if the line doesn't have the prefix.
 type linePrefix struct {
 	name string
 	size func(line []byte) int
@@ -586,7 +586,7 @@ func formOf(prefix []byte) string {
 	return string(out)
 }
 
-// shapeRun returns the length of the first run of p, and its byte in a form.
+// shapeRun returns the length of the first run of p, and the byte that represents the run in a form.
 func shapeRun(p []byte) (n int, c byte) {
 	switch {
 	case isWordByte(p[0]):

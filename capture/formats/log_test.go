@@ -800,7 +800,7 @@ func timed(recs []capture.Record) string {
 	return all.String()
 }
 
-// inPieces reads a log in chunks of a given size, into records that may have several chunks themselves.
+// inPieces reads a log in chunks of a given size, into records that may have several chunks.
 func inPieces(t testing.TB, log []byte, size int) []capture.Record {
 	t.Helper()
 	in := capture.NewInput("log", nil)

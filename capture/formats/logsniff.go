@@ -59,7 +59,7 @@ func sniffLog(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: maybeUnless(whole), Provisional: bytes.IndexByte(text, '\n') > 0}
 }
 
-// isWritten reports whether text looks as if it was written for people: a program, a page of Markdown, a diff. In
+// isWritten reports whether text looks as if it was written for people: a program, a page of Markdown or a diff. In
 // such text, a payload is only an example.
 func isWritten(text []byte) bool {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))

@@ -382,7 +382,7 @@ type slot struct {
 	is   slotKind
 }
 
-// start begins a line.
+// start prepares the builder for a new line.
 func (c *templateBuilder) start(line []byte) {
 	c.texts, c.template = append(c.texts[:0], builderText{text: line}), nil
 }

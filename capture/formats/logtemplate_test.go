@@ -60,8 +60,8 @@ func mouldPayloads(cut bool) (all []string) {
 	return append(all, "event: content_block_stop", "data: "+stop, "", "data: "+finish, "", "event: message_stop", "data: "+over, "", "data: [DONE]")
 }
 
-// TestMoulds checks that reading a line by a template has the same result as unwrapping it completely. It also checks
-// that most lines match.
+// TestMoulds checks that reading a line with a template has the same result as unwrapping it completely. It also
+// checks that most lines match.
 func TestMoulds(t *testing.T) {
 	for name, around := range mouldLogs {
 		t.Run(name, func(t *testing.T) {

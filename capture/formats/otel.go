@@ -12,8 +12,8 @@ import (
 )
 
 // otlp reads OpenTelemetry traces and events in OTLP/JSON, as written by the collector's file exporter and by
-// backends. A span is an exchange if it has the messages to and from a model. The span may follow OpenTelemetry's
-// conventions for generative AI, or those of OpenInference, OpenLLMetry or the AI SDK.
+// backends. A span becomes an exchange if it has the messages to and from a model. The span may follow
+// OpenTelemetry's conventions for generative AI, or those of OpenInference, OpenLLMetry or the AI SDK.
 var otlp = capture.Format{
 	Name:  "otlp",
 	Title: "OpenTelemetry, OTLP/JSON: GenAI, OpenInference, AI SDK",

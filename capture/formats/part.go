@@ -54,7 +54,7 @@ func (p fileValue) isQuoted() bool {
 	return p.node.Kind == yaml.ScalarNode && p.node.Style&quoted != 0
 }
 
-// eachChild calls do for each field of a mapping and, without a key, for each element of a sequence.
+// eachChild calls do for each field of a mapping, or for each element of a sequence. An element has no key.
 func (p fileValue) eachChild(do func(key string, value fileValue)) {
 	switch {
 	case p.node == nil:

@@ -468,8 +468,8 @@ func traitsOf(of *marks.Protocol) *marks.Protocol {
 	return of
 }
 
-// isTerminator reports whether data is a stream's terminator. The parameter is compares the two, for example
-// bytes.HasPrefix.
+// isTerminator reports whether data matches a stream's terminator. The function in the parameter is compares them,
+// for example bytes.HasPrefix.
 func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte) bool {
 	for _, end := range t.terminators {
 		if is(data, end) {
@@ -504,8 +504,7 @@ func (d *identityRule) readIdentity(values *slotValues) (a chunkIdentity) {
 	return a
 }
 
-// add adds the facts of a later chunk of the stream. The field at stays the time of the first chunk that has
-// one.
+// add adds the facts of a later chunk of the stream. The field at keeps the time of the first chunk that has a time.
 func (a *chunkIdentity) add(b chunkIdentity) {
 	if a.model == 0 {
 		a.model = b.model

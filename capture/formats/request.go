@@ -35,7 +35,7 @@ func sniffRequest(first []byte, whole bool) capture.SniffResult {
 	for _, m := range all {
 		for _, of := range *marks.All() {
 			history = history || containsText(of.HistoryKeys, m.Key) && isArray(m.Value)
-			isModel := string(m.Key) == "model" && opensObject(m.Value) // in Zed's threads, the key has an object
+			isModel := string(m.Key) == "model" && opensObject(m.Value) // in Zed's threads, the value of this key is an object
 			known = known || containsText(of.RequestKeys, m.Key) && !isModel
 		}
 	}

@@ -165,9 +165,8 @@ func (x *recordedExchange) setEvents(list fileValue, cut bool) {
 	}
 }
 
-// setMessages reads the messages of a WebSocket. The order between the messages of the two sides is unknown. Each
-// message from the client is therefore put before its response, and a response ends with the last event that the
-// client waits for.
+// setMessages reads the messages of a WebSocket. The order of the two sides' messages is unknown. Each message from
+// the client is therefore put before its response, and a response ends with the last event that the client waits for.
 func (x *recordedExchange) setMessages(request, response fileValue, cut bool) {
 	x.request, x.status = nil, 101
 	x.addLack(capture.NoTimes)

@@ -31,7 +31,7 @@ func withoutColours(p []byte) []byte {
 	return out
 }
 
-// searchData searches the data after a "data:" that is at i in a text.
+// searchData searches the data after the "data:" at i in a text.
 func (p *unwrapper) searchData(t []byte, i int, data []byte) bool {
 	field := t[i:]
 	data = bytes.TrimLeft(data, " ")
@@ -146,8 +146,8 @@ func quoteEnd(p []byte) int {
 	return 0
 }
 
-// unescapeText returns the text of a quoted string according to the rules of Python and Go. Escapes that both
-// languages have mean the same.
+// unescapeText returns the text of a quoted string according to the rules of Python and Go. An escape that both
+// languages have means the same in both.
 func unescapeText(p []byte) []byte {
 	out := make([]byte, 0, len(p))
 	for i := 0; i < len(p); i++ {
