@@ -176,7 +176,7 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 	if err != nil {
 		return err
 	}
-	w := &statsWriter{lineWriter: to, keys: keys, set: set, groups: set.Groups(keys), total: set.Total()}
+	w := &statsWriter{lineWriter: to, keys: keys, set: set, groups: set.Groups(keys)}
 	if before != nil {
 		w.compared = stats.Compare(before, set, keys)
 	}
@@ -251,8 +251,12 @@ func statsOfView(v *providers.View, prices *price.Table, cells int) string {
 // checkConditions prints the conditions that are met, and the conditions for which there is too little data. It
 // reports whether the command fails.
 func (a *app) checkConditions(conditions []stats.Condition, w *statsWriter, strict bool) (fails bool) {
+	if len(conditions) == 0 {
+		return false
+	}
+	total := w.set.Total()
 	for _, c := range conditions {
-		for _, r := range c.Check(w.groups, w.total, w.compared) {
+		for _, r := range c.Check(w.groups, total, w.compared) {
 			a.printNote("--fail-on %s", r.Text)
 			fails = fails || r.Fails || r.TooFew && strict
 		}
@@ -314,7 +318,6 @@ type statsWriter struct {
 	set      *stats.Set
 	cells    int // maximum width of a table, if the output is not a terminal; 0 for no limit
 	groups   []*stats.Group
-	total    *stats.Group
 	compared *stats.Comparison // nil without --vs
 }
 

@@ -10,7 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"toolscope/capture"
 	"toolscope/providers/price"
+	"toolscope/ui/stats"
 )
 
 // keptFolder creates a folder for state that contains a folder for captures, and returns both.
@@ -241,5 +243,44 @@ func TestStatsIndexCorpus(t *testing.T) {
 	}
 	if rows < n/4 {
 		t.Errorf("only %d of %d files are in the index", rows, n)
+	}
+}
+
+// TestStatsIndexSize reports how long stats takes for captures that it has read before. The captures are stand-ins: the
+// index has 10,000 or 300,000 turns for a capture with one.
+func TestStatsIndexSize(t *testing.T) {
+	if os.Getenv("TOOLSCOPE_LONG") == "" {
+		t.Skip("with TOOLSCOPE_LONG=1")
+	}
+	for _, size := range []int{10_000, 300_000} {
+		state, kept := keptFolder(t)
+		file := filepath.Join(kept, "run.tsc")
+		keepCapture(t, file, timedRuns(t, 1, 1)[0])
+		allStats(t)
+		index, set := (&app{}).openStatsIndex(price.Embedded()), new(stats.Set)
+		if set.StartSource(); !index.loadTurns([]capture.FoundFile{{Path: file}}, set) {
+			t.Fatal("the index doesn't have the capture")
+		}
+		one, turns := set.SourceTurns()[0], []stats.Turn(nil)
+		for n := range size {
+			one.Values[stats.Model], one.Run = fmt.Sprint("model", n%7), fmt.Sprintf("run%024d", n/14)
+			one.At = one.At.Add(time.Duration(n%31) * time.Second)
+			one.FirstToken, one.Duration = time.Duration(n%977)*time.Millisecond, time.Duration(n%7919)*time.Millisecond
+			turns = append(turns, one)
+		}
+		index.storeTurns(turns)
+		turns, set = nil, nil // so that they don't slow down the program
+		runtime.GC()
+		began := time.Now()
+		out := command(t, nil, "stats")
+		took := time.Since(began)
+		if rows := len(rowsOf(t, state)["run.tsc.rows"]); !strings.Contains(strings.ReplaceAll(out.stdout, ",", ""), fmt.Sprint(size/7)) {
+			t.Errorf("%d turns: %s%s", size, out.stdout, out.stderr)
+		} else {
+			t.Logf("%d turns: %v, %d bytes", size, took, rows)
+		}
+		if err := os.RemoveAll(state); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -175,13 +175,18 @@ func (g *Group) addTurn(t *Turn, tool string) {
 	}
 	r.turns++
 	g.Turns++
-	counted := map[int]bool{0: !g.ByTool} // calls whose findings count; 0 is the turn
+	var counted map[int]bool // calls whose findings count; 0 is the turn
+	if len(t.Findings) > 0 {
+		counted = map[int]bool{0: !g.ByTool}
+	}
 	for i := range t.Calls {
 		c := &t.Calls[i]
 		if g.ByTool && c.Tool != tool {
 			continue
 		}
-		counted[c.Number] = true
+		if counted != nil {
+			counted[c.Number] = true
+		}
 		g.addCall(r, c)
 	}
 	for i := range t.Findings {

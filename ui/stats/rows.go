@@ -42,13 +42,14 @@ func DecodeTurns(data []byte, key string) (turns []Turn, ok bool) {
 	}
 	c := rowCodec{data: body, decoding: true}
 	c.codeTurns(&turns)
-	return turns, !c.failed && len(c.data) == 0
+	return turns, !c.failed && c.at == len(c.data)
 }
 
 // rowCodec writes turns, or reads them. Each method does both, so that reading always matches writing. The text of a
 // name is written only once. After that, only its number is written.
 type rowCodec struct {
-	data     []byte // the output, or the rest of the input
+	data     []byte // the output, or the input
+	at       int    // the offset in the input
 	decoding bool
 	failed   bool // the input is invalid
 	names    []string
@@ -114,11 +115,18 @@ func (c *rowCodec) codeNumber(n *int64) {
 		c.data = binary.AppendVarint(c.data, *n)
 		return
 	}
-	value, size := binary.Varint(c.data)
+	if c.at < len(c.data) && c.data[c.at] < 0x80 { // most numbers have one byte
+		b := int64(c.data[c.at])
+		*n = b>>1 ^ -(b & 1)
+		c.at++
+		return
+	}
+	value, size := binary.Varint(c.data[c.at:])
 	if size <= 0 {
 		c.failed, size = true, 0
 	}
-	*n, c.data = value, c.data[size:]
+	*n = value
+	c.at += size
 }
 
 // codeInteger writes or reads a number of another type. Input that exceeds the type is invalid.
@@ -136,7 +144,7 @@ func codeLength[T any](c *rowCodec, list *[]T) {
 	if !c.decoding {
 		return
 	}
-	if length < 0 || length > len(c.data) { // each element has at least one byte
+	if length < 0 || length > len(c.data)-c.at { // each element has at least one byte
 		c.failed, length = true, 0
 	}
 	if *list = nil; length > 0 {
@@ -152,11 +160,12 @@ func (c *rowCodec) codeFlag(flag *bool) {
 		}
 		return
 	}
-	if len(c.data) == 0 {
+	if c.at == len(c.data) {
 		c.failed = true
 		return
 	}
-	*flag, c.data = c.data[0] == 1, c.data[1:]
+	*flag = c.data[c.at] == 1
+	c.at++
 }
 
 func (c *rowCodec) codeFloat(f *float64) {
@@ -164,11 +173,12 @@ func (c *rowCodec) codeFloat(f *float64) {
 		c.data = binary.LittleEndian.AppendUint64(c.data, math.Float64bits(*f))
 		return
 	}
-	if len(c.data) < 8 {
+	if len(c.data)-c.at < 8 {
 		c.failed = true
 		return
 	}
-	*f, c.data = math.Float64frombits(binary.LittleEndian.Uint64(c.data)), c.data[8:]
+	*f = math.Float64frombits(binary.LittleEndian.Uint64(c.data[c.at:]))
+	c.at += 8
 }
 
 // codeTime writes or reads a time in nanoseconds since 1970. 0 is the zero time.
@@ -185,9 +195,9 @@ func (c *rowCodec) codeTime(t *time.Time) {
 // codeName writes or reads the number of a name. A number that is not in use yet is followed by the length and the text of
 // the name.
 func (c *rowCodec) codeName(text *string) {
-	number, ok := c.known[*text]
-	if !ok {
-		number = len(c.names)
+	number := len(c.names)
+	if known, ok := c.known[*text]; ok {
+		number = known
 	}
 	if codeInteger(c, &number); number < 0 || number > len(c.names) || c.failed {
 		c.failed = true
@@ -201,11 +211,12 @@ func (c *rowCodec) codeName(text *string) {
 	if codeInteger(c, &length); !c.decoding {
 		c.data = append(c.data, *text...)
 		c.known[*text] = number
-	} else if length < 0 || length > len(c.data) {
+	} else if length < 0 || length > len(c.data)-c.at {
 		c.failed = true
 		return
 	} else {
-		*text, c.data = string(c.data[:length]), c.data[length:]
+		*text = string(c.data[c.at:][:length])
+		c.at += length
 	}
 	c.names = append(c.names, *text)
 }

@@ -157,15 +157,15 @@ func (s *Set) AddTurn(number int32, t Turn) {
 		s.index = map[turnRef]int{}
 	}
 	s.index[turnRef{s.sources, number}] = len(s.turns)
-	s.appendTurn(t)
+	s.setSource(&t)
+	s.turns = append(s.turns, t)
 }
 
-// appendTurn adds a turn of the latest source.
-func (s *Set) appendTurn(t Turn) {
+// setSource notes the latest source in a turn whose run has a name that is unique only there.
+func (s *Set) setSource(t *Turn) {
 	if strings.HasPrefix(t.Run, localRun) {
 		t.source = s.sources
 	}
-	s.turns = append(s.turns, t)
 }
 
 // StartSource begins a new source.
@@ -174,10 +174,15 @@ func (s *Set) StartSource() { s.sources, s.first = s.sources+1, len(s.turns) }
 // SourceTurns returns the turns of the latest source.
 func (s *Set) SourceTurns() []Turn { return s.turns[s.first:] }
 
-// AddSourceTurns adds turns to the latest source. SourceTurns returned these turns earlier.
+// AddSourceTurns adds turns to the latest source, and keeps them. SourceTurns returned these turns earlier.
 func (s *Set) AddSourceTurns(turns []Turn) {
-	for _, t := range turns {
-		s.appendTurn(t)
+	for i := range turns {
+		s.setSource(&turns[i])
+	}
+	if len(s.turns) == 0 {
+		s.turns = turns // not copied, because there may be many
+	} else {
+		s.turns = append(s.turns, turns...)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/present"
@@ -169,15 +170,25 @@ func (g *Group) cacheText() string {
 
 // Notes returns the facts that the tables of a set leave out.
 func (s *Set) Notes() (notes []string) {
-	total := s.Total()
-	if total.Turns > 0 {
+	var turns, unseen int
+	var cost price.Sum
+	for i := range s.turns {
+		if t := &s.turns[i]; !t.Background {
+			turns++
+			cost.Add(t.Cost)
+			for c := range t.Calls {
+				unseen += count.If(t.Calls[c].State == stream.Unseen)
+			}
+		}
+	}
+	if turns > 0 {
 		notes = append(notes, "a dash means an unknown value or too few values")
 	}
-	if n := total.Cost.Unknown; n > 0 {
+	if n := cost.Unknown; n > 0 {
 		notes = append(notes, fmt.Sprintf("the cost of %s is unknown", count.Of(n, "turn")))
 	}
-	if total.Cost.AsOf != "" {
-		notes = append(notes, "prices as of "+total.Cost.AsOf)
+	if cost.AsOf != "" {
+		notes = append(notes, "prices as of "+cost.AsOf)
 	}
 	if n := s.Background(); n > 0 {
 		notes = append(notes, count.Of(n, "background request")+" not counted")
@@ -185,8 +196,8 @@ func (s *Set) Notes() (notes []string) {
 	if s.untimed > 0 {
 		notes = append(notes, count.Of(s.untimed, "turn")+" with unknown time not counted")
 	}
-	if total.Unseen > 0 {
-		notes = append(notes, count.Of(total.Unseen, "unseen call")+" not counted")
+	if unseen > 0 {
+		notes = append(notes, count.Of(unseen, "unseen call")+" not counted")
 	}
 	return notes
 }
