@@ -66,13 +66,13 @@ func fileStamp(info fs.FileInfo) string {
 	return fmt.Sprintln(stamp...)
 }
 
-// keyOf returns a key for everything that the rows of a capture depend on. It returns "" if the file is not a
-// complete capture in toolscope's folder.
+// keyOf returns a key for everything that the rows of a capture depend on. It returns "" if the file is not a capture
+// in toolscope's folder. While a program records the capture, its last turns are open, so that the key is another one.
 func (x *statsIndex) keyOf(path string) string {
 	path, err := filepath.Abs(path)
 	info, missing := os.Lstat(path)
 	if err != nil || missing != nil || !info.Mode().IsRegular() || filepath.Dir(path) != filepath.Clean(x.captures) ||
-		filepath.Ext(path) != record.Extension || record.IsOpen(path) {
+		filepath.Ext(path) != record.Extension {
 		return ""
 	}
 	f, err := os.Open(path)
@@ -86,7 +86,7 @@ func (x *statsIndex) keyOf(path string) string {
 	if _, err := f.Seek(-min(sample, info.Size()), io.SeekEnd); err == nil {
 		_, _ = io.CopyN(sum, f, sample)
 	}
-	return fmt.Sprintf("%s\n%s\n%s%x", x.basis, path, fileStamp(info), sum.Sum(nil))
+	return fmt.Sprintf("%s\n%s\n%v %s%x", x.basis, path, record.IsOpen(path), fileStamp(info), sum.Sum(nil))
 }
 
 // rowsPath returns the path of the file with the rows of a capture.

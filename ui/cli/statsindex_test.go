@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/record"
 	"toolscope/providers/price"
 	"toolscope/ui/stats"
 )
@@ -282,5 +284,77 @@ func TestStatsIndexSize(t *testing.T) {
 		if err := os.RemoveAll(state); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestStatsIndexLive checks captures that a program is still recording. If nothing has arrived since the last look, the
+// index has the numbers. Otherwise, or if the program has ended meanwhile, stats reads the capture again.
+func TestStatsIndexLive(t *testing.T) {
+	state, kept := keptFolder(t)
+	path := filepath.Join(kept, "live.tsc")
+	r, err := record.Create(path, time.Now(), "toolscope proxy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	written := int64(0)
+	put := func(records ...capture.Record) {
+		t.Helper()
+		for _, rec := range records {
+			for _, clean := range newRedactor().Take(rec) {
+				r.Put(clean)
+				written++
+			}
+		}
+		for deadline := time.Now().Add(10 * time.Second); r.State().Records < written; time.Sleep(time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatal("nothing was recorded")
+			}
+		}
+	}
+	// look returns the states of all calls twice, and whether the index was used the second time.
+	look := func() (states string, known bool) {
+		t.Helper()
+		info, err := os.Stat(path)
+		if old := time.Now().Add(-time.Hour); err == nil && info.ModTime().After(old) { // otherwise even the stamp stays the same
+			err = os.Chtimes(path, old, old)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := allStats(t)
+		if again := allStats(t); again != first {
+			t.Errorf("first\n%s\nagain\n%s", first, again)
+		}
+		_, states, _ = strings.Cut(first, `"states":`)
+		states, _, _ = strings.Cut(states, "}")
+		index := (&app{}).openStatsIndex(price.Embedded())
+		return states, index.loadTurns([]capture.FoundFile{{Path: path}}, new(stats.Set))
+	}
+	exchange := func(n int, end capture.End, pieces ...string) []capture.Record {
+		return []capture.Record{
+			{Exchange: n, Side: capture.Request, Head: &capture.Head{Method: "POST", URL: "/v1/chat/completions", Start: time.Unix(1_772_000_000, 0)}, Data: []byte(`{"model":"m"}`), End: capture.EndEOF},
+			{Exchange: n, Head: &capture.Head{Status: 200}, Data: chat(pieces...), End: end},
+		}
+	}
+	put(exchange(1, "", toolChunk(`{"city":`))...)
+	for _, c := range []struct {
+		change func()
+		states string
+	}{
+		{func() {}, `{"streaming":1`},
+		{func() { put(exchange(2, capture.EndEOF, toolChunk(`{"a":1}`), finishChunk)...) }, `{"streaming":1,"complete":1`},
+		{func() {
+			if err := r.Close(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}, `{"complete":1,"aborted":1`},
+	} {
+		c.change()
+		if states, known := look(); states != c.states || !known {
+			t.Errorf("states %s, want %s; kept: %v", states, c.states, known)
+		}
+	}
+	if files := rowsOf(t, state); len(files) != 1 {
+		t.Errorf("%d files in the index", len(files))
 	}
 }
