@@ -65,8 +65,8 @@ func dependsOnOthers(e stream.Event) bool {
 }
 
 // stateOf returns the state of the exchange's turns and calls. It leaves out facts that depend on other exchanges:
-// calls that were sent back, ids that were used twice, whether the provider answered a call that shares its id, and
-// whether a failed request was retried.
+// calls that were sent back, ids that were used twice, results of calls that share their id, and whether a failed
+// request was retried.
 func stateOf(x *Exchange, shared map[string]bool) string {
 	var turns stream.Session
 	for i, number := range x.turns {
@@ -107,7 +107,7 @@ func sharedIDs(in *Inspector) map[string]bool {
 	return shared
 }
 
-// wiresOf returns all kept bytes.
+// wiresOf returns all bytes of an exchange that are kept.
 func wiresOf(x *Exchange) string {
 	var s strings.Builder
 	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
@@ -188,7 +188,7 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// A spoken is an exchange to be recorded.
+// A spoken is an exchange from which tests make records.
 type spoken struct {
 	request string
 	wire    []byte

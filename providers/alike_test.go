@@ -43,7 +43,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// TestEnd checks that one exchange ends while another stays open.
+// TestEnd checks that End ends only the given exchange, and only once.
 func TestEnd(t *testing.T) {
 	var in Inspector
 	for n := 1; n <= 2; n++ {

@@ -59,7 +59,7 @@ func newLongCall(protocol string, size int) (c longCall) {
 	return c
 }
 
-// longArgs returns an object as models write it: a file that contains a lot of code.
+// longArgs returns arguments like those that models write: an object with a file that contains a lot of code.
 func longArgs(size int) []byte {
 	text := []byte(`{"path":"src/main.go","overwrite":true,"mode":420,"content":"`)
 	for n := 0; len(text) < size-2; n++ {

@@ -50,8 +50,9 @@ func refusalText(rule *brokenRule, c *trial, at, part int) string {
 	return strings.NewReplacer("{at}", dotted(path), "{path}", path, "{id}", id).Replace(rule.words[c.form.name])
 }
 
-// TestBrokenRequests checks the finding about each broken rule of each target: its code, severity, party at fault and
-// place, and that no other finding is above info. The provider refuses the request, or accepts it, or no response is seen.
+// TestBrokenRequests breaks each rule of each target. It checks the code, severity, party at fault and place of the
+// finding, and that no other finding is above info. The provider refuses the request, or accepts it, or no response
+// is seen.
 func TestBrokenRequests(t *testing.T) {
 	cases := map[string]int{}
 	failed := map[string]int{}

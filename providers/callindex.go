@@ -325,7 +325,7 @@ func (l *candidateSet) addCandidate(f *indexedTurn, search uint32) {
 	}
 }
 
-// addAll adds every turn that counts.
+// addAll adds all turns that Find may add. It is used in tests, in place of a search by keys.
 func (l *candidateSet) addAll() {
 	for i := range l.in.recall.entries {
 		f := &l.in.recall.entries[i]

@@ -16,7 +16,7 @@ func TestCutByOthers(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			whole := f.inspect(f.wire)
-			so := blames(whole) // findings about the complete stream may be made earlier because the stream is cut off
+			so := blames(whole) // a cut may cause a finding about the complete stream earlier
 			w := &whole.Exchange(0).Response
 			for n := range int32(w.Frames()) {
 				start, end := w.FrameSpan(n)

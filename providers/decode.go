@@ -279,7 +279,7 @@ func (x *Exchange) completeOpening(said stream.Opening, turn int32) *stream.Open
 	return &said
 }
 
-// handleEvent emits an event of the decoder, unless the event may only be due to a gap.
+// handleEvent emits an event of the decoder, unless a gap may be the only reason for the event.
 func (x *Exchange) handleEvent(e stream.Event) {
 	x.gap.checkBeginning(&e)
 	if x.gap.missed == 0 && !x.gap.beganBefore || !x.gap.isDoubtful(e) {

@@ -44,7 +44,7 @@ func chatCall(deltas ...string) (chunks []string) {
 	return chunks
 }
 
-// readChunks reads chunks of a response as JSON lines, and its end.
+// readChunks reads a response that consists of JSON lines, one per chunk, and returns its first turn.
 func readChunks(t *testing.T, head stream.Head, chunks []string) *stream.Turn {
 	t.Helper()
 	var in Inspector

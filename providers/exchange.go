@@ -400,7 +400,7 @@ func (x *Exchange) freeBytes() {
 	}
 }
 
-// freeAll frees everything except the row. The exchange can't be read again.
+// freeAll frees everything except the rows of the turns. The exchange can't be read again.
 func (x *Exchange) freeAll() {
 	x.ensureContent()
 	x.notes = nil

@@ -131,7 +131,7 @@ var (
 		Meaning: "All turns together cost more than --max-cost allows.",
 		Advice:  "Find the turns that cost most, and check how many of their input tokens came from a cache.",
 	}
-	// CostUnknown reports a limit that can't be checked.
+	// CostUnknown reports a cost limit that can't be checked.
 	CostUnknown = &stream.Diagnosis{
 		Code: "COST_UNKNOWN", Severity: stream.Error, By: stream.Toolscope,
 		Verdict: "cost unknown",

@@ -74,7 +74,7 @@ func TestForce(t *testing.T) {
 	}
 }
 
-// terse is a decoder that opens a turn for each frame without any details.
+// terse is a decoder that opens a turn for each frame, and reports no details.
 type terse struct{ *protocol.Out }
 
 func (d terse) Frame(stream.Frame) error {

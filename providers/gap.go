@@ -73,8 +73,8 @@ func (g *gaps) checkBeginning(e *stream.Event) {
 	}
 }
 
-// mayCause reports whether the missing beginning of a log may cause a finding. first is set if the finding is about
-// the first frame.
+// mayCause reports whether the missing beginning of a log may cause a finding. The parameter first is true if the
+// finding is about the first frame.
 func (g *gaps) mayCause(e *stream.Event, first bool) bool {
 	switch stream.PayloadOf[stream.Finding](*e).Diagnosis.Base() {
 	case stream.ProtocolViolation, protocol.IndexSparse:

@@ -85,8 +85,7 @@ var guesses = []struct {
 	{"YAML", regexp.MustCompile(`^(---\n|[\w-]+:( \S[^\n]*)?\n([\w-]+:|  [\w-]+:|- |  - ))`)},
 }
 
-// guessJSON describes JSON, which is one value or one value per line, and its keys. It returns "" for any other
-// text.
+// guessJSON describes a text that is a JSON value, or one JSON value per line. It returns "" for any other text.
 func guessJSON(text []byte) string {
 	line, rest, _ := bytes.Cut(text, []byte("\n"))
 	more := len(bytes.TrimSpace(rest)) > 0

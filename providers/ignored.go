@@ -117,7 +117,7 @@ func isQuiet(p *protocol.Protocol, name string) bool {
 
 // isAboutTools reports whether the name of a frame or a key is about tools or their calls.
 func isAboutTools(name string) bool {
-	if name = strings.ToLower(name); name == "parent_tool_use_id" { // in every line of an agent
+	if name = strings.ToLower(name); name == "parent_tool_use_id" { // every line of an agent has this key
 		return false
 	}
 	return slices.ContainsFunc([]string{"tool", "function_call", "functioncall", "call_id", "callid"}, func(word string) bool {

@@ -294,7 +294,7 @@ func (in *Inspector) ensureExchange(number int) *Exchange {
 	return x
 }
 
-// recentHeads keeps the latest heads. Most exchanges of a log have equal heads, so that only one copy is kept.
+// recentHeads keeps the latest heads. Most exchanges of a log have equal heads, so only one copy is kept.
 type recentHeads struct{ last []*stream.Head }
 
 // maxHeads is the maximum number of kept heads.

@@ -286,8 +286,8 @@ func (m *mcpTraffic) matchEarlier() {
 	}
 }
 
-// checkServerSchemas compares the tools that a request declares with the tools that their servers published.
-// It doesn't compare one of the latest lists of tools again.
+// checkServerSchemas compares the tools that a request declares with the tools that their servers published. It skips
+// lists of tools that were compared recently.
 func (m *mcpTraffic) checkServerSchemas(t *stream.Turn) {
 	in := m.in
 	x := in.Exchange(t.Exchange)
