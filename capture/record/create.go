@@ -101,7 +101,7 @@ func makeDir(dir string) (warning string, err error) {
 	return "", nil
 }
 
-// lockForWriting keeps other writers out until f is closed or the program ends. On a file system without locks it
+// lockForWriting keeps other writers out until f is closed or the program ends. On a file system without locks, it
 // always succeeds.
 func lockForWriting(f *os.File) error {
 	for tries := 0; isInUse(f, exclusive); tries++ {

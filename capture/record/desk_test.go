@@ -23,12 +23,12 @@ func put(r *Recorder, rec capture.Record) {
 	}
 }
 
-// disk is a file that can be full, and slow.
+// disk is a file that can be full or slow.
 type disk struct {
 	mu     sync.Mutex
 	file   bytes.Buffer
 	room   int           // number of bytes that fit; negative for no limit
-	gate   chan struct{} // when not nil, each write waits for it
+	gate   chan struct{} // if not nil, each write waits for it
 	writes int
 	closed bool
 }

@@ -23,8 +23,8 @@ const (
 	killsEnv = "TOOLSCOPE_KILLS"       // number of times that the test kills a child
 )
 
-// TestKilled kills a recording child at random moments. The child's capture opens, and is complete except for
-// its last line. No record that the child had handed over for more than 100 ms is missing.
+// TestKilled checks a recording child that is killed at random moments. The child's capture opens, and is complete
+// except for its last line. No record that the child had handed over more than 100 ms before the kill is missing.
 func TestKilled(t *testing.T) {
 	kills := 25
 	if testing.Short() {

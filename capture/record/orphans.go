@@ -257,7 +257,7 @@ func (s *Spool) SetMark(m SendMark) error {
 	if lock.f == nil {
 		return os.ErrClosed
 	}
-	return lock.write(m) // without holding mu, so that no other method waits for it
+	return lock.write(m) // without holding mu, so that other methods don't wait for the write
 }
 
 // Refresh marks the spool as in use on file systems without locks. It is called every few seconds.

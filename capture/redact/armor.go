@@ -5,7 +5,7 @@ import "bytes"
 const (
 	maxArmorGap   = 1024     // maximum number of characters between two lines of a private key
 	maxArmorChars = 64 << 10 // maximum number of characters of a private key
-	sureArmorGap  = 64       // after at most this many characters, a line need not look random
+	sureArmorGap  = 64       // a line need not look random after a gap of at most this many characters
 )
 
 // keyArmor is the state of a private key in text form that is being read. Every run of at least 20 base64 characters
@@ -19,7 +19,7 @@ type keyArmor struct {
 }
 
 // The rules for the runs of a private key are below. The first run must look random, but later runs need not. The
-// last run may be too short for these rules if the key ends in the next line.
+// last run may be too short for these rules if the key ends on the next line.
 var (
 	armorFirst = armorRule(rule{shape: `[A-Za-z0-9+/=]{20,}`, is: looksArmored})
 	armorNext  = armorRule(rule{shape: `[A-Za-z0-9+/=]{20,}`})
@@ -68,7 +68,7 @@ func (k *keyArmor) passChar(before []byte) {
 	}
 }
 
-// nextRules returns the rules of a run that begins with c, or nil if no run can begin here.
+// nextRules returns the rules for a run that begins with c, or nil if no run can begin here.
 func (k *keyArmor) nextRules(last, c byte) []*rule {
 	switch {
 	case !inArmor[c] || inArmor[last] && last != '=' && last != '+' || c == '+' && last == '\n': // a + may begin a line of a diff
@@ -94,8 +94,8 @@ func looksEncoded(text []byte) bool {
 		countClassChanges(text)*4 >= len(text)
 }
 
-// armorTailLen returns the length of a short run that ends a private key. No other run may follow in its line, and
-// the key must end in the next line. For any other run, it returns 0.
+// armorTailLen returns the length of a short run that ends a private key. No other run may follow on its line, and
+// the key must end on the next line. For any other run, it returns 0.
 func armorTailLen(text []byte) int {
 	n := 0
 	for n < len(text) && inArmor[text[n]] {

@@ -10,7 +10,7 @@ import (
 	"toolscope/capture"
 )
 
-// TestKeepAll checks that with KeepAll every record and every text stays unchanged.
+// TestKeepAll checks that KeepAll leaves every record and every text unchanged.
 func TestKeepAll(t *testing.T) {
 	r := KeepAll()
 	key := canaries["anthropic-key"]

@@ -366,7 +366,7 @@ func countTrailing(text []byte, class *[256]bool) (n int) {
 	return n
 }
 
-// commandOf returns a function that checks the text before a secret. The text must have one of the programs in its
+// commandOf returns a function that checks the text before a secret. The text must have one of the programs on its
 // last line, and end with an option such as -p.
 func commandOf(programs ...string) func(tail []byte) bool {
 	return func(tail []byte) bool {

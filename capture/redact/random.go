@@ -13,7 +13,7 @@ const (
 	minRandomChars    = 8  // minimum number of characters of a random string that are outside words
 	maxWordLetters    = 23 // maximum length of a word
 	maxSpacedChars    = 96 // maximum length of a secret with spaces
-	maxNumberDigits   = 8  // maximum length of a number, which is that of a date
+	maxNumberDigits   = 8  // maximum length of a number: the length of a date
 )
 
 // maybeCredential reports whether a string may be a credential in a place where one is expected. The string must have
@@ -22,7 +22,7 @@ func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
 }
 
-// isHexNumber reports whether a string begins with 0x and is short enough for a number of 64 bits.
+// isHexNumber reports whether a string begins with 0x and is short enough for a 64-bit number.
 func isHexNumber(text []byte) bool {
 	digits, ok := bytes.CutPrefix(bytes.TrimLeft(text, "-"), []byte("0x"))
 	return ok && len(digits) <= 16
@@ -164,7 +164,7 @@ var placeholders = []string{
 	"redacted", "dummy", "undefined", "lm-studio", "insert_", "insert-", "replace_", "replace-",
 }
 
-// isPlaceholder reports whether a string is written instead of a credential.
+// isPlaceholder reports whether a string is a placeholder for a credential.
 func isPlaceholder(text []byte) bool {
 	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || isJoined(text) || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
 		return true

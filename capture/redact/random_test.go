@@ -17,7 +17,7 @@ var fragments = []string{
 	"{24}", "{x32}", "{64}", "{34}", "{d9}", "{u16}", "sk-ant-{24}", "AKIA{u16}", "sk-{48}", "gh" + "p_{36}", "eyJ{20}.eyJ{20}.{30}", "KNOWN", "KNOWN", "BASE64", "{300}", "{600}",
 }
 
-// madeOf returns a random text of fragments.
+// madeOf returns a random text made of fragments.
 func madeOf(r *rand.Rand) string {
 	var b strings.Builder
 	for range 1 + r.IntN(14) {
