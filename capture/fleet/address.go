@@ -168,7 +168,7 @@ func (a *Address) timeRange(now time.Time) (since, until time.Time, err error) {
 	return since, until, nil
 }
 
-// ParseTimeSpec parses a time, a day in UTC, an age or the word now.
+// ParseTimeSpec parses a time, a day in UTC, an age or the word "now".
 func ParseTimeSpec(text string) (TimeSpec, error) {
 	if text == "now" {
 		return TimeSpec{set: true}, nil

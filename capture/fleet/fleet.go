@@ -12,7 +12,7 @@
 //     accepts a message only directly after it, so nothing is stored twice and nothing is skipped.
 //   - After any error, and on every new connection, a sender asks the hub for this cursor and continues
 //     there. A hub that lost data gets it again if the spool still has it.
-//   - Byte offsets show what is missing: a view drops repeated bytes and counts bytes that never came.
+//   - Byte offsets show what is missing: a view drops repeated bytes and counts bytes that never arrived.
 //   - An invalid message is a gap in its own capture, and in no other.
 package fleet
 
@@ -162,7 +162,8 @@ type HubOptions struct {
 // run at the same speed from then on. Neither clock has to be right, and ours may be changed later.
 type clock struct{ ours, hubs time.Time }
 
-// addSample records that the hub's clock showed the time hubs at some moment between two times of our clock.
+// addSample records that the hub's clock showed the time in the parameter hubs at some moment between two times of
+// our clock.
 func (c *clock) addSample(before, after, hubs time.Time) {
 	if hubs.IsZero() { // the hub sent no time
 		hubs = after

@@ -14,7 +14,7 @@ import (
 type State struct {
 	Hosts       int           // number of machines that send, or sent lately
 	Silent      int           // number of machines whose expected signs of life are missing
-	First       string        // alphabetically first name of a silent machine
+	First       string        // name of the alphabetically first silent machine
 	Skewed      Host          // the machine whose clock differs most from the hub's
 	Waiting     Host          // the machine with the most unsent bytes
 	Rate        float64       // current number of records per second

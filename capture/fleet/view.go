@@ -23,7 +23,7 @@ const (
 	silence           = 30 * time.Second // time without a sign of life after which a machine is silent
 	stood             = 5 * time.Second  // if the time between two checks of the machines is longer, this process was suspended
 	maxPulledMessages = 1024             // number of messages that are requested at once
-	pulledBytes       = 16 << 20         // maximum size of these messages in bytes; raised if a single message may be larger, because it would never arrive
+	pulledBytes       = 16 << 20         // maximum size of these messages in bytes; raised if a single message may be larger, because that message would never arrive otherwise
 	pullTime          = 10 * time.Second // maximum time that the hub may take to send these messages
 	lookTime          = time.Second      // interval of the checks
 	maxQuietLooks     = 10               // number of checks without a message before the hub is asked for its state
@@ -157,7 +157,7 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 }
 
 // Source reads the data that the view's address selects. It may be called only once. It ends with ctx, or at the end
-// of the address's period. A view with an end fails if no message arrives for the time v.patience.
+// of the address's period. A view with an end fails if no message arrives within v.patience.
 func (v *View) Source(ctx context.Context) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		defer func() {

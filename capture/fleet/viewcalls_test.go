@@ -52,8 +52,8 @@ func manyExchanges(t *testing.T, h *hubs, host string) *Publisher {
 	return p
 }
 
-// TestCalls checks that a view that filters calls gets their whole exchanges and reads little else. A view of lines
-// reads nothing from the captures.
+// TestCalls checks that a view that filters calls gets the complete exchanges of these calls and reads little else. A
+// view of lines reads nothing from the captures.
 func TestCalls(t *testing.T) {
 	h := newHub(t, nil)
 	live := view(t, h.URL()+"?status=not+an+object", nil)

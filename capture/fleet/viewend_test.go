@@ -15,7 +15,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// gated is a view whose reader stops after the first record until the channel on is closed.
+// gated is a view whose reader stops after the first record until the channel in the field on is closed.
 type gated struct {
 	*View
 	at   chan struct{} // closed when the reader has stopped

@@ -12,7 +12,7 @@ import (
 	"toolscope/capture/fault"
 )
 
-// bending starts a proxy in front of the upstream. The proxy injects the faults that are named by words.
+// bending starts a proxy in front of the upstream. The parameter words names the faults that the proxy injects.
 func bending(t *testing.T, upstream string, words ...string) *desk {
 	t.Helper()
 	faults, err := fault.ParseFaults(words...)
@@ -145,8 +145,8 @@ func TestBentWhole(t *testing.T) {
 	}
 }
 
-// TestBentUnfit checks that a response that a fault doesn't fit is forwarded with a note. Errors, and responses to
-// requests that don't go to a model, must not be changed or use up a fault.
+// TestBentUnfit checks that a response to which a fault doesn't apply is forwarded with a note. Errors, and responses
+// to requests that don't go to a model, must not be changed or use up a fault.
 func TestBentUnfit(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {

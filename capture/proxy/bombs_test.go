@@ -25,8 +25,8 @@ func liveHeap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestBombsLeaveNothing sends many large responses through a proxy, on one connection. It checks that memory,
-// goroutines and connections don't grow with them.
+// TestBombsLeaveNothing checks that memory, goroutines and connections don't grow with many large responses through a
+// proxy, on one connection.
 func TestBombsLeaveNothing(t *testing.T) {
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)

@@ -14,8 +14,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestNameOfForbiddenAddress uses a name server that resolves a harmless name to a forbidden address, such as that of
-// a metadata service. The dial must fail for such an address, but not for the loopback.
+// TestNameOfForbiddenAddress checks that dialling fails if a harmless name resolves to a forbidden address, such as
+// that of a metadata service. Dialling must not fail for the loopback.
 func TestNameOfForbiddenAddress(t *testing.T) {
 	for _, addr := range []string{"169.254.169.254", "100.100.100.200", "127.0.0.1"} {
 		resolver := &net.Resolver{PreferGo: true, Dial: nameServer(t, net.ParseIP(addr).To4())}

@@ -223,8 +223,8 @@ func TestNothingComes(t *testing.T) {
 	}
 }
 
-// TestCutWhileTheClientDoesNotRead checks that an exchange can be cut even if its client has stopped reading, so that
-// the proxy is blocked in a write to the client.
+// TestCutWhileTheClientDoesNotRead checks that an exchange can be cut even if its client has stopped reading and the
+// proxy is blocked in a write to the client.
 func TestCutWhileTheClientDoesNotRead(t *testing.T) {
 	flood := func(c net.Conn, p []byte) {
 		for {

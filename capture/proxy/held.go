@@ -28,7 +28,7 @@ type heldBody struct {
 
 	mu      sync.Mutex
 	events  []heldEvent // events that have not been sent to the client yet
-	past    int         // number of the events that may pass while others are held
+	past    int         // number of those events that may pass while others are held
 	looked  bool        // the watch has seen the first of the events
 	waiting int64       // bytes in events
 	given   int64

@@ -26,7 +26,7 @@ func (w *watchFor) Look(event []byte) string {
 	return ""
 }
 
-// holding starts a proxy that holds responses at events that contain word. Its upstream sends the events.
+// holding starts a proxy that holds responses at events that contain a given word. Its upstream sends the events.
 func holding(t *testing.T, word string, limit time.Duration, events ...string) (*desk, *watchFor) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)

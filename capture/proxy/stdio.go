@@ -28,7 +28,7 @@ import (
 //     its request. Record must not wait, so recording doesn't delay any bytes.
 //   - The process runs in our process group and sees the same as without toolscope: the end of its input,
 //     the end of its output's reader, and signals. This program ends in the same way as the process.
-//   - If the system allows it, the process ends at the latest with this program. It ends soon after the
+//   - If the system allows it, the process ends with this program at the latest. It ends soon after the
 //     client.
 
 // StdioOptions holds options for running a process.
@@ -277,8 +277,8 @@ func (p *pump) copyPipe(from, to *os.File, take func([]byte), unwanted func()) {
 }
 
 // waitDrained waits for the rest of the ended process's output. It stops at the end of the output or, if another
-// process keeps the output open, after a time without any. It also waits for a slow reader, but not for long if the
-// process got a signal.
+// process keeps the output open, after a time without output. It also waits for a slow reader, but not for long if
+// the process got a signal.
 func (p *pump) waitDrained(told *atomic.Bool) {
 	const step = time.Millisecond
 	quiet, stuck := time.Duration(0), time.Duration(0)

@@ -26,7 +26,7 @@ type valueForm int
 
 const (
 	bareForm   valueForm = iota // without quotes, in any text
-	lineForm                    // without quotes, up to the end of a line: YAML, a form
+	lineForm                    // without quotes, up to the end of a line: in YAML or in a form
 	envForm                     // like lineForm, in an environment, which doesn't contain code
 	cellForm                    // between tags, or in a column of a table
 	quotedForm                  // in double quotes
@@ -403,8 +403,8 @@ func (m *matcher) nextRule(u character) *rule {
 	return rule
 }
 
-// quotedForm returns the form of a value in quotes. The form is named if the value follows a name in quotes and a
-// colon, and other otherwise.
+// quotedForm returns the form of a value in quotes. It returns the parameter named if the value follows a name in
+// quotes and a colon, and the parameter other if not.
 func (w *expectation) quotedForm(named, other valueForm) valueForm {
 	if w.quoted && w.sign == ':' {
 		return named
