@@ -27,7 +27,7 @@ type Call struct {
 	MCPServer string
 	Item      string // id of its item, if that differs from ID
 	Namespace string // namespace of the tool, if it is not part of Name
-	Rewrites  int    // how often Args were replaced: earlier offsets are invalid
+	Rewrites  int    // how often Args were replaced; each time, earlier offsets become invalid
 
 	Signature string         // opaque; must be sent back with the call
 	SentBack  []SentBackCall // how later requests carry the call in their history
@@ -162,8 +162,8 @@ func (c *Call) MayGrow() bool { return c.phase <= PhaseOpen }
 // Status combines the phase and the syntax.
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
 
-// StoppedByClient reports whether the client ended the response while the call was open. That is not a
-// fault: the client's user stopped the call.
+// StoppedByClient reports whether the client ended the response while the call was open. This alone is not a fault:
+// the user may have stopped the client.
 func (c *Call) StoppedByClient() bool { return c.stopped }
 
 // Freeform reports whether the arguments are not JSON by design.
@@ -354,7 +354,7 @@ func (t *chunkBuffer) appendByte(c byte) {
 
 func (t *chunkBuffer) isEmpty() bool { return len(t.small) == 0 && t.blocks == nil }
 
-// joinBytes returns all bytes in one buffer, which still belongs to t.
+// joinBytes returns all bytes in one buffer. The buffer still belongs to t.
 func (t *chunkBuffer) joinBytes() []byte {
 	if t.blocks == nil {
 		return t.small
@@ -395,7 +395,7 @@ func joinPair(high, s string) (string, bool) {
 	return string(utf16.DecodeRune(unit(high), unit(s))), true
 }
 
-// updateInfo applies the new facts about the call in event n.
+// updateInfo applies new facts about the call from event n.
 func (c *Call) updateInfo(d CallInfo, n int) {
 	if d != (CallInfo{Copies: d.Copies}) {
 		c.keepBase()

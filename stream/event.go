@@ -88,7 +88,7 @@ const (
 	// provider may have caused it.
 	Fault
 
-	// Unknown: Text is the name of an event type that this version does not know.
+	// Unknown: Text is the name of an event type that is unknown to this version.
 	Unknown
 
 	// Heartbeat: a frame without content, such as a ping or a comment.
@@ -165,7 +165,7 @@ func (k EventKind) IsAfterTurn() bool { return k == SentBack || k == Ran }
 // value: it may be kept, and it never changes.
 type Event struct {
 	At    time.Duration // when the frame was complete, as the time since the source began; or NoTime
-	Text  string        // bytes or words: see EventKind
+	Text  string        // meaning depends on Kind: see EventKind
 	What  Payload       // see EventKind; may be nil
 	Frame int32         // number of its frame within the exchange
 	Turn  int32         // number of its turn within the timeline

@@ -145,9 +145,9 @@ func (c *Call) setArgsState(p argsState) {
 	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
 }
 
-// Reload restores the content of an evicted turn from another timeline of the same bytes. The parameter as is the
-// turn's number there. The other timeline must not be used afterwards. Reload returns false if the turn is not
-// evicted, or if the two turns differ.
+// Reload restores the content of an evicted turn from other, another timeline of the same bytes. The turn's number in
+// other is as. The timeline other must not be used afterwards. Reload returns false if the turn is not evicted, or if
+// the two turns differ.
 func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	on, again := t.session.Turn(number), other.session.Turn(as)
 	if on == nil || again == nil || on.Retention != Evicted || !again.hasSameSizes(on) {

@@ -163,8 +163,8 @@ func (f *Finding) Brief() string {
 	return f.Diagnosis.Brief()
 }
 
-// CausedBy names the party at fault. For EARLY_WRONG, that is clients that run early, because no particular client
-// was seen to do so.
+// CausedBy names the party at fault. For EARLY_WRONG, it returns "clients that run early", because no particular
+// client was seen to do so.
 func (f *Finding) CausedBy() string {
 	if f.Base() == EarlyWrong {
 		return "clients that run early"

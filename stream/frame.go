@@ -27,7 +27,7 @@ type Frame struct {
 	End       int64  // stream offset just past the frame
 	Truncated bool   // the stream ended inside the frame
 	Named     bool   // the framing has event names: if Event is empty, the sender left the name out
-	Lines     bool   // Data is several lines of the framing, joined
+	Lines     bool   // Data consists of several joined lines of the framing
 	Stray     []byte // lines of HTML between the lines of the framing; not borrowed
 
 	Failed bool   // the framing itself marks this as an error, and Event is its type
@@ -164,7 +164,7 @@ type Array struct {
 	pos   int64
 	elem  chunkBuffer // the open element
 	depth int         // open brackets, including the outer array
-	level int         // arrays entered on the way to the elements
+	level int         // number of arrays entered on the way to the elements
 	inner bool        // the array that contains the elements is still open or comes later
 	str   bool        // inside a string
 	esc   bool        // after a backslash

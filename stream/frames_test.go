@@ -37,8 +37,8 @@ func frames(f Framer, writes ...[]byte) (out []framed) {
 }
 
 // checkFramer checks the invariants for any bytes. Frames don't depend on how the bytes are cut. A frame is emitted
-// as soon as its last byte arrives. Frames tile the stream. After the last frame, only characters for which nothing
-// returns true may remain.
+// as soon as its last byte arrives. Frames tile the stream. After the last frame, only characters for which
+// nothing(r) is true may remain.
 func checkFramer(t testing.TB, newFramer func() Framer, wire []byte, nothing func(rune) bool) {
 	t.Helper()
 	want := frames(newFramer(), wire)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMain makes garbage collection rare, except in benchmarks, because the tests make much garbage and keep
+// TestMain makes garbage collection rare, except in benchmarks, because the tests create a lot of garbage but keep
 // little memory.
 func TestMain(m *testing.M) {
 	if flag.Parse(); flag.Lookup("test.bench").Value.String() == "" {

@@ -81,7 +81,7 @@ type Head struct {
 	NoDeltas            bool                // the source contains only complete calls, without their deltas
 	UsageBefore         bool                // an earlier exchange has the usage of the response
 	EventNamesUnknown   bool                // the source doesn't contain event names: a missing name is not a fault
-	Reconstructed       bool                // the requests are reconstructed from a client's files: what was sent is unknown
+	Reconstructed       bool                // the requests are reconstructed from a client's files: the real requests are unknown
 	Incremental         bool                // the request contains only messages that are new since the previous request
 	Rewound             bool                // the request continues from a message before the latest one
 }
@@ -111,8 +111,8 @@ type RequestChange struct {
 	PreviousExchange        int  // the exchange of the previous request
 	Comparable              bool // there is a previous request, and both requests were read
 	Same                    int  // number of unchanged messages at the beginning
-	Added, Altered, Removed int  // numbers of messages after the unchanged ones
-	System, Tools, Model    bool // whether each of these has changed
+	Added, Altered, Removed int  // numbers of messages added, altered and removed after the unchanged ones
+	System, Tools, Model    bool // whether the system prompt, the tools and the model have changed
 }
 
 // BreaksAt names the first change in data that the previous request had already sent, in the order in

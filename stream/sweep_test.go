@@ -42,7 +42,7 @@ func TestSweeps(t *testing.T) {
 	for _, c := range findingCases {
 		checkSweeps(t, stamped(c.events))
 	}
-	// Many endings, with calls of several choices that continue between them.
+	// Many endings, between which calls of several choices continue.
 	r := rand.New(rand.NewPCG(1, 2))
 	texts := []string{`{"a":`, `1}`, `{}`, "", "x"}
 	words := []string{"stop", "tool_calls", "length", "error"}

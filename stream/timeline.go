@@ -51,7 +51,7 @@ func (t *Timeline) eventAt(n int, again *Session) (e Event, reused Ref, kept boo
 	return e, reused, kept
 }
 
-// eventWithKeptText returns the same as eventAt. But if the fold keeps the event's text, it returns that text
+// eventWithKeptText does the same as eventAt, but if the fold keeps the event's text, it returns that text
 // separately, without a copy.
 func (t *Timeline) eventWithKeptText(n int, again *Session) (e Event, text []byte, reused Ref, kept bool) {
 	b := &t.blocks[n/blockEvents]
@@ -176,7 +176,7 @@ const (
 	snapshotBytesPerEvent = 4
 )
 
-// checkpointIfDue makes a checkpoint after Every events or, if Every is 0, if the costs allow one.
+// checkpointIfDue makes a checkpoint after Every events or, if Every is 0, as soon as the costs allow one.
 func (t *Timeline) checkpointIfDue() {
 	s, last := &t.session, 0
 	if n := len(t.checkpoints); n > 0 {

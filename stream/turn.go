@@ -401,7 +401,7 @@ type turnContent struct {
 	shared      bool // shared by turns without content: it must not be changed
 }
 
-// ensureContent gives a turn without content its own content, which may be changed.
+// ensureContent replaces the shared empty content of the turn with its own content, which may be changed.
 func (t *Turn) ensureContent() {
 	if !t.turnContent.shared {
 		return
@@ -437,7 +437,7 @@ type deltaProgress struct {
 	repeated  int32  // number of the event with the first delta that began with all earlier text, 0 if none
 }
 
-// ensureContent gives a call without content its own content, which may be changed.
+// ensureContent replaces the shared empty content of the call with its own content, which may be changed.
 func (c *Call) ensureContent() {
 	if c.callContent.shared {
 		c.callContent = new(callContent)

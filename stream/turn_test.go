@@ -23,8 +23,8 @@ func TestNoDetails(t *testing.T) {
 	}
 }
 
-// TestFinishWords checks that the last finish reason of the first choice counts, unless another one says that the
-// turn did not end well.
+// TestFinishWords checks that the last finish reason of the first choice counts, unless another finish reason reports
+// a bad end.
 func TestFinishWords(t *testing.T) {
 	for _, c := range []struct {
 		events []Event

@@ -264,7 +264,7 @@ func (w *Wire) Bytes(start, end int64) []byte {
 	return out
 }
 
-// bytesFrom returns the bytes of the block from an offset of the wire on.
+// bytesFrom returns the block's bytes that begin at an offset of the wire.
 func (b *byteBlock) bytesFrom(start int64) []byte { return b.data[start-b.start:] }
 
 // RecordAt returns the number of the record that contains the byte at off, and the record's time of arrival.
@@ -284,7 +284,7 @@ type packedInts struct {
 	bases []intBase
 }
 
-// intBase is the base of the numbers from an index on.
+// intBase is the base of the numbers that begin at an index.
 type intBase struct {
 	from  int
 	value int64

@@ -312,7 +312,7 @@ func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 }
 
 // readInput reads the arguments of a call. Agents repeat the arguments, which are often empty or incomplete at first.
-// After the tool has started, the arguments are the agent's own and are ignored.
+// After the tool has started, the arguments come from the agent instead of the model, and are ignored.
 func (c *call) readInput(input json.Value) {
 	text := input
 	if input.IsString() {

@@ -17,8 +17,8 @@ var target = protocol.Target{
 	Names:         protocol.NameRule{Class: "a-zA-Z0-9_.:-", First: "a-zA-Z_", Max: 128},
 	Doubles:       true,
 	UnorderedKeys: true,
-	// The depth is the number of nested messages. The content, the part and the call count as 3. An object is a
-	// Struct of entries of Values, and a list is a ListValue of Values (struct.proto). The default limit of
+	// The depth is the number of nested messages. The content, the part and the call are three of them. An object is
+	// a Struct of entries with Values, and a list is a ListValue of Values (struct.proto). The default limit of
 	// protobuf's parsers is 100.
 	Depth:         protocol.DepthRule{Limit: 100, Base: 3, Object: 3, Array: 2},
 	Reasoning:     protocol.PlainReasoning,

@@ -85,8 +85,8 @@ func (d *session) readMessage(message json.Value) {
 	d.ending = &end
 }
 
-// addBlock adds a content block. If a limit ended the message and its last block is a call without arguments, they
-// were cut off: Claude Code writes {} in place of arguments that it didn't receive.
+// addBlock adds a content block. If a limit ended the message and its last block is a call without arguments, the
+// arguments were cut off: Claude Code writes {} in place of arguments that it didn't receive.
 func (d *session) addBlock(block json.Value, limited bool) {
 	d.endHeld()
 	if limited && block.Get("type").Is("tool_use") && block.Get("input").EmptyObject() {

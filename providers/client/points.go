@@ -40,8 +40,8 @@ type Settings struct {
 	Flag, Extension string // a flag that names an extension file, and the text of that file, with %s for the JSON
 }
 
-// ReplaceAddresses replaces the placeholders for addresses in a text. The function at returns "" for a provider
-// that the proxy doesn't have. In that case, the result ok is false.
+// ReplaceAddresses replaces the placeholders for addresses in a text. If at returns "" for a provider, the proxy
+// doesn't have that provider, and the result ok is false.
 func ReplaceAddresses(text string, at func(host string) string) (filled string, ok bool) {
 	var b strings.Builder
 	for {

@@ -19,7 +19,7 @@ type correction struct {
 	fresh string // the id or tool name that the correction adds, or ""
 }
 
-// These texts are added to a history by corrections.
+// Corrections add these texts to a history.
 const (
 	missingResult = "[interrupted: no result was recorded]"
 	missingStart  = "[the beginning of this conversation is missing]"
@@ -94,8 +94,8 @@ func newCorrection(words stream.Message, edits ...edit) *correction {
 	return &correction{words: words, edits: edits}
 }
 
-// findCall returns the call that a result belongs to: the nearest call without a result before it, or else the first
-// one after it. If there is none, it returns nil.
+// findCall returns the call that a result belongs to: the nearest earlier call without a result, or else the first
+// such call after the result. If there is none, it returns nil.
 func (d *document) findCall(result requestrules.Spot) (found *partPlace) {
 	r := &d.Messages[result.Message].Parts[result.Part]
 	for at, p := range d.eachPart {

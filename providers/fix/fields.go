@@ -80,7 +80,8 @@ func (d *document) freshID(id string) string {
 	}
 }
 
-// mapClass replaces characters that are not in a class with an underscore, or with 0 if the class has no underscore.
+// mapClass replaces characters that are not in a class with an underscore, or with the digit 0 if the class has no
+// underscore.
 func mapClass(text, class string) string {
 	fill := byte('_')
 	if class != "" && !protocol.InClass(class, fill) {
@@ -236,7 +237,7 @@ func (d *document) hasToolName(name string) bool {
 var (
 	declarationFields = []string{"tools", "functions"}
 	choiceFields      = []string{"tool_choice", "function_call", "toolConfig", "tool_config", "toolChoice"}
-	// toolObjects are the fields inside those fields that contain tool names.
+	// toolObjects are the fields, inside the fields above, that contain tool names.
 	toolObjects = []string{
 		"function", "custom", "functionDeclarations", "function_declarations", "functionCallingConfig", "function_calling_config",
 		"allowed_tools", "tools", "toolSpec", "toolChoice", "tool",

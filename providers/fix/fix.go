@@ -82,7 +82,7 @@ func Correct(text []byte, form *Form, read Reader) (*Result, error) {
 	return result, nil
 }
 
-// NeedsCorrection reports whether a provider would refuse what the client sends.
+// NeedsCorrection reports whether a provider would refuse the client's request.
 func (r *Result) NeedsCorrection() bool {
 	return slices.ContainsFunc(r.Faults, func(f Fault) bool { return f.Client == "" })
 }

@@ -231,8 +231,8 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.
 		"%s: the provider discarded a call that the model wrote; toolscope shows the provider's description of that call", stream.Fact(reason))
 }
 
-// attemptName returns the name of the call in a finishMessage, or "" if there is none. The message quotes what the
-// model wrote: print(default_api.NAME(…)) or call:default_api:NAME{…}.
+// attemptName returns the name of the call in a finishMessage, or "" if there is none. The message quotes the model's
+// output: print(default_api.NAME(…)) or call:default_api:NAME{…}.
 func attemptName(message string) string {
 	for i, c := range message {
 		if c != '(' && c != '{' {

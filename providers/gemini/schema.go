@@ -460,7 +460,7 @@ func (n *schemaNode) readUnion() []json.Value {
 }
 
 // listAlternatives returns the schemas in a list, except a schema for null, which is not a type in Google's Schema.
-// If there is such a schema, null is set.
+// The result null reports whether there is such a schema.
 func listAlternatives(list json.Value) (all []json.Value, null bool) {
 	for v := range list.Elements() {
 		if v.Get("type").Is("null") {

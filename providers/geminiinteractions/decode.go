@@ -26,7 +26,7 @@ type interaction struct {
 	finished string          // status that ended the interaction; "" before its end; "none" for a snapshot
 }
 
-// step is a step that has started and not yet stopped.
+// step is a step that has started but not yet stopped.
 type step struct {
 	call   *protocol.Call // the call that the step opened, or nil
 	answer string         // id of a call, if the step is its result

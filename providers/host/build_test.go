@@ -100,7 +100,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// TestReadBack checks that a protocol reads the same content from a request that was written into it.
+// TestReadBack checks that a protocol reads back the content that was written to a request.
 func TestReadBack(t *testing.T) {
 	for i := range All {
 		h := &All[i]

@@ -91,7 +91,7 @@ func (h *Host) HistoryTarget() *protocol.Target {
 	return t
 }
 
-// Has reports whether a model's name begins like the names of this host's models.
+// Has reports whether a model's name has one of the prefixes of this host's model names.
 func (h *Host) Has(model string) bool {
 	for _, prefix := range h.Models {
 		if strings.HasPrefix(strings.ToLower(model), prefix) {
@@ -420,8 +420,7 @@ func Recognise(body []byte) *Host {
 	return For(name)
 }
 
-// signs lists fields that show the protocol of a request. The first field in this order that the request
-// contains decides.
+// signs lists fields that show the protocol of a request. The first listed field that the request contains decides.
 var signs = []struct {
 	dialect string
 	members []string

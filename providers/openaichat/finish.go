@@ -110,7 +110,7 @@ func (st *choiceState) sealCalls(cut bool) {
 // callsWaiting returns the number of calls in the choice that have no result in the stream.
 func (st *choiceState) callsWaiting() int { return len(st.calls) - len(st.answered) }
 
-// reopenCall opens a final call again, because more of its arguments arrived after the finish reason. From then on, a
+// reopenCall reopens a final call, because more of its arguments arrived after the finish reason. From then on, a
 // normal finish reason doesn't make the calls of the choice final.
 func (st *choiceState) reopenCall(k *call) {
 	st.early = true
@@ -145,7 +145,7 @@ func (st *choiceState) noteEmptyList(says *choiceContent) {
 }
 
 // minEmptyLists is the number of deltas with only an empty list of calls that shows that a call was lost. LM Studio
-// sends such a list in the first and the last delta of a text.
+// sends such a list in the first and the last delta of text.
 const minEmptyLists = 4
 
 // checkChoices compares the finish reasons with the calls.

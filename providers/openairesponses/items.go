@@ -425,7 +425,7 @@ func (h *history) readResult(w *wireItem) protocol.Part {
 }
 
 // callOf returns the call that a result belongs to, or nil. Some results contain the id of the call's item instead of
-// the call_id. A result of the provider's own tool search contains no id of a call.
+// the call_id. A result of the provider's own tool search contains no call id.
 func (h *history) callOf(p *protocol.Part, w *wireItem) *protocol.Part {
 	for i := len(h.calls) - 1; i >= 0; i-- {
 		switch c := &h.calls[i]; {

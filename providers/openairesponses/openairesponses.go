@@ -47,7 +47,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	word := kind.Text()
 	switch {
 	case response.Get("object").Is("realtime.response"), item.Get("object").Is("realtime.item"), eventID.IsString() && !numbered:
-		return protocol.SniffScore{} // OpenAI's Realtime API has the same event types, but its events have an id and no number
+		return protocol.SniffScore{} // OpenAI's Realtime API has the same event types, but its events have an id instead of a number
 	case strings.HasPrefix(word, "response.") && (isEventType(word) || numbered || item != nil || itemID != nil || index != nil || response != nil):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + word}
 	case object.Is("response"):

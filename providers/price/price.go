@@ -96,7 +96,7 @@ type Price struct {
 	Rates
 	Tiers []Tier
 	Names []string // other names of the model; "x*" matches x and its snapshots, and "*x*" also matches them after a maker's name
-	Since []Change // other prices from a day on, in order of the days
+	Since []Change // prices that replace these from later days on, in order of the days
 	AsOf  string   // day on which the price was valid, e.g. 2026-08-21
 
 	Free  bool   // the model runs on the user's own machine
@@ -111,9 +111,9 @@ type Change struct {
 	Tiers []Tier
 }
 
-// onDay returns the price on a day, for a request with a number of input tokens in a service tier. If the day is
-// unknown, day is "". In that case, onDay uses the day of the table, and adds a doubt if the price differs on other
-// days.
+// onDay returns the price on a day, for a request with the given number of input tokens and service tier. If the day
+// is unknown, day is "". In that case, onDay uses the day of the table, and adds a doubt if the price differs on
+// other days.
 func (p Price) onDay(day string, input int64, service string) Price {
 	all := append([]Change{{"", p.Rates, p.Tiers}}, p.Since...)
 	now := p
@@ -146,8 +146,8 @@ var multipliers = map[string]map[string]float64{
 // plainTiers lists the words for the normal service tier.
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
-// ratesFor returns the rates for a request with a number of input tokens in a service tier. It also returns a doubt
-// about the tier. The result ok is false if the price in that tier is unknown.
+// ratesFor returns the rates for a request with the given number of input tokens and service tier. It also returns a
+// doubt about the tier. The result ok is false if the price in that tier is unknown.
 func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, doubt string, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]
 	over := int64(-1)

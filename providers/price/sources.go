@@ -134,7 +134,7 @@ var genAIFields = [...]string{
 	"input_audio_mtok", "cache_audio_read_mtok", "output_audio_mtok", "web_searches_kcount",
 }
 
-// genAIExtras lists prices that toolscope can't apply, because it doesn't count what they are for.
+// genAIExtras lists prices that toolscope can't apply, because it doesn't count the units that they are for.
 var genAIExtras = []string{"requests_kcount", "output_reasoning_mtok", "output_citation_mtok", "output_image_mtok", "output_video_mtok"}
 
 // liteLLMFields lists the prices in LiteLLM's model_prices_and_context_window.json, in dollars per token. A

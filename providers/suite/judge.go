@@ -177,7 +177,7 @@ func (a *Answer) String() string {
 	return strings.Join(calls, ", ")
 }
 
-// A Verdict says which of a case's sets an answer is in.
+// A Verdict says which of a case's sets of outcomes contains an answer.
 type Verdict int
 
 // These are the verdicts, from best to worst. None means that the answer is in none of the sets, so a person must

@@ -115,9 +115,9 @@ func frameText(f protocol.SpokenFrame, form Form, lines bool, number int) []byte
 	return b.Bytes()
 }
 
-// FindTools returns the declared tools that match the names note and tick, by these names. If either is missing, the
-// result is nil. A tool matches a name if it has that name. It also matches if its namespace and name, joined, end
-// with the name and contain the word torture.
+// FindTools returns the declared tools that match the names note and tick, keyed by these names. If either is
+// missing, the result is nil. A tool matches a name if it has that name. It also matches if its namespace and name,
+// joined, end with the name and contain the word torture.
 func FindTools(declared []protocol.Tool) map[string]protocol.Tool {
 	found := map[string]protocol.Tool{}
 	for _, name := range []string{"note", "tick"} {

@@ -91,7 +91,7 @@ func ResultText(number int) string { return fmt.Sprintf("noted %d", number) }
 type Verdict struct {
 	Kind    VerdictKind
 	Rule    string // the rule that decided, e.g. must_not:run_twice, or ""
-	Words   string // what the client did
+	Words   string // description of the client's behaviour
 	OffSpec bool   // whether the scene breaks the protocol's rules
 }
 

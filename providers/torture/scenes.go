@@ -18,7 +18,7 @@ const Version = 1
 // A Scene is the response to a client's first request with the tools, and the rules for the client.
 type Scene struct {
 	Name  string
-	Sends string // what the response contains
+	Sends string // description of the response
 	Steps []protocol.Step
 
 	Must, MayNot string   // the rules, in words
@@ -269,7 +269,7 @@ var Scenes = sync.OnceValue(func() []Scene {
 	}
 })
 
-// PingTime is how long a scene sends pings.
+// PingTime is the time for which a scene sends pings.
 const PingTime = 20 * time.Second
 
 // IsOffSpec reports whether the scene breaks the rules of a protocol.

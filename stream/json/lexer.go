@@ -40,7 +40,7 @@ type Lexer struct {
 	err    *SyntaxError
 }
 
-// lexerState is a state of the lexer, named after what it expects.
+// lexerState is a state of the lexer, named after the input that it expects.
 type lexerState uint8
 
 const (

@@ -128,9 +128,9 @@ func appendRune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// ReadString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It returns
-// the string's length, including quotes. The result closed is false if p ends inside the string. Then the
-// last bytes of the content may be missing. ReadString reads eight bytes at a time.
+// ReadString appends the unquoted content of the string that p begins with, as AppendUnquoted does. It returns the
+// string's length, including quotes. The result closed is false if p ends inside the string. In that case, the last
+// bytes of the content may be missing. ReadString reads eight bytes at a time.
 func ReadString(dst, p []byte) (out []byte, n int, closed bool) {
 	if len(p) == 0 || p[0] != '"' {
 		return dst, 0, false

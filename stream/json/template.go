@@ -244,8 +244,8 @@ func (h templateSlot) slotEnd(data []byte, at int) int {
 // place is the start and end of a value.
 type place struct{ start, end slotOffset }
 
-// slotOffset is a position in a frame: off bytes after the end of the hole that has the number holes. Holes are
-// numbered from 1; 0 is the start of the frame.
+// slotOffset is a position in a frame: off bytes after the end of hole number holes. Holes are numbered from 1; 0 is
+// the start of the frame.
 type slotOffset struct{ holes, off int }
 
 // is reports whether data matches the template, and records the ends of its holes.
