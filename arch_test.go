@@ -82,7 +82,7 @@ func TestFolders(t *testing.T) {
 	})
 }
 
-// eachFile calls do for each Go file in the program, except tests.
+// eachFile calls the function do for each Go file in the program, except tests.
 func eachFile(t *testing.T, do func(file string)) {
 	files := 0
 	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {

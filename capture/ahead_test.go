@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// numbered returns a source of n records, followed by the error end if it isn't nil. It counts the records that were
-// requested from it.
+// numbered returns a source of n records, followed by the error in the parameter end, if that isn't nil. It counts
+// the records that were requested from it.
 func numbered(n int, end error, asked *atomic.Int64) Source {
 	return func(yield func(Record, error) bool) {
 		for i := range n {

@@ -13,8 +13,8 @@ type Backoff struct {
 	wait     time.Duration
 }
 
-// Allow records an event at the time now. It reports whether the event may be reported. If so, it counts the
-// event as reported.
+// Allow records an event at the given time. It reports whether the event may be reported. If so, it counts the event
+// as reported.
 func (p *Backoff) Allow(now time.Time) bool {
 	if !p.IsDue(now) {
 		return false
@@ -23,8 +23,8 @@ func (p *Backoff) Allow(now time.Time) bool {
 	return true
 }
 
-// IsDue records an event at the time now. It reports whether the event may be reported, but does not count it
-// as reported.
+// IsDue records an event at the given time. It reports whether the event may be reported, but does not count it as
+// reported.
 func (p *Backoff) IsDue(now time.Time) bool {
 	if now.Sub(p.happened) > p.Max {
 		p.wait = 0

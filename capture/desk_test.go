@@ -103,7 +103,7 @@ func (d *desk) noted(text string) bool {
 	return slices.ContainsFunc(d.recs, func(r Record) bool { return r.Note == text })
 }
 
-// await waits until the outline of the received records is want.
+// await waits until the outline of the received records equals want.
 func (d *desk) await(want string) {
 	d.t.Helper()
 	d.until(want, func() bool { return outline(d.records()) == want })

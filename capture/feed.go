@@ -203,7 +203,8 @@ func (f *Feed) AddGap(recs []Record, n int64, why string) []Record {
 	return recs
 }
 
-// Cut ends all open exchanges, with why as the reason in words. Later records of these exchanges form new exchanges.
+// Cut ends all open exchanges. The parameter why is the reason in words. Later records of these exchanges form new
+// exchanges.
 func (f *Feed) Cut(recs []Record, why string) []Record {
 	f.expectMidway()
 	if f.since = 0; f.cut == nil {

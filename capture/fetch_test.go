@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// fetched reads a source to its end. It calls seen with each record as it arrives.
+// fetched reads a source to its end. It calls the function seen with each record as it arrives.
 func fetched(src Source, seen func(Record)) (recs []Record, err error) {
 	for r, e := range src {
 		if e != nil {

@@ -149,7 +149,8 @@ func (p *searchPath) addTree(dir string) {
 	})
 }
 
-// eachEntry calls do for each entry of a directory. It records an error in left, unless the directory doesn't exist.
+// eachEntry calls the function do for each entry of a directory. It records an error in left, unless the directory
+// doesn't exist.
 func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	dir = cmp.Or(dir, ".")
 	entries, err := os.ReadDir(dir)

@@ -188,7 +188,7 @@ func (f *follower) addOpened(t *tail) {
 }
 
 // closeOldest closes the files that have been quiet for longest, until the number of open files is at most the limit
-// in most. It doesn't close files that can't be opened again because they no longer have a name.
+// in the parameter most. It doesn't close files that can't be opened again because they no longer have a name.
 func (f *follower) closeOldest(most int, except *tail) {
 	f.opened = slices.DeleteFunc(f.opened, func(t *tail) bool { return t.file == nil })
 	slices.SortStableFunc(f.opened, func(a, b *tail) int { return a.busy.Compare(b.busy) })
@@ -265,8 +265,8 @@ func (f *follower) waitForMore(looked time.Duration) bool {
 	return f.ctx.Err() == nil && (f.more || f.alarm.waitForEvent(f.ctx, looked, f.full.due))
 }
 
-// readAvailable reads a file to its present end, but stops when it has read the number of bytes in most. Then it sets
-// f.more, so that the rest is read later.
+// readAvailable reads a file to its present end, but stops once it has read as many bytes as the parameter most. Then
+// it sets f.more, so that the rest is read later.
 func (f *follower) readAvailable(t *tail, most int64) {
 	if f.readCompressed(t) {
 		return

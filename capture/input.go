@@ -182,8 +182,8 @@ func (o Options) newReader(file string, n *exchangeNumbers) *inputReader {
 	return in
 }
 
-// afterRotation returns the reader of the next file with the same name. If the format allows it, open
-// exchanges continue there; otherwise it returns next.
+// afterRotation returns the reader of the next file with the same name. If the format allows it, open exchanges
+// continue there; otherwise, it returns the parameter next.
 func (in *inputReader) afterRotation(next *inputReader) *inputReader {
 	if in == nil {
 		return next

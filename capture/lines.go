@@ -72,9 +72,9 @@ func (in *Input) Lines() *Lines {
 	return &Lines{file: in.again, lineAdder: &lineAdder{shapes: in.shapes, time: NoTime}}
 }
 
-// LineSpan returns the place of text in a line that begins at start, between before and after. Inside JSON
-// strings, before and after are unescaped. If text is not found in this way, the shape of the result is 0,
-// and a record made from it can't be read again.
+// LineSpan returns the place of text in a line that begins at start. The parameters before and after are the line
+// around the text. Inside JSON strings, they are unescaped. If text is not found in this way, the shape of the result
+// is 0, and a record made from it can't be read again.
 func (in *Input) LineSpan(line []byte, start int64, before, text, after []byte) LineSpan {
 	if in.again == nil || in.AllowChunks {
 		return LineSpan{}
@@ -284,7 +284,7 @@ type lineShapes struct {
 
 // lineShape is the position of some text in a line, possibly within nested JSON strings.
 type lineShape struct {
-	strings []int // offsets at which the strings begin, after the quote, in the unquoted string around each
+	strings []int // start of each string's content, as an offset in the unquoted string around it
 	before  int   // number of bytes before the text in the innermost string
 	behind  int   // number of bytes after the text in that string
 }
@@ -381,7 +381,7 @@ func stringEnd(text []byte, at int) int {
 	return at + n - 2
 }
 
-// matches reports whether text, before and after are at the positions of this shape in a line.
+// matches reports whether the parameters text, before and after are at the positions of this shape in a line.
 func (s *lineShape) matches(line, before, text, after []byte, room *[2][]byte) bool {
 	for i, at := range s.strings {
 		end := stringEnd(line, at)

@@ -226,8 +226,8 @@ func (a *readAhead) enqueue(r Record) bool {
 	return !a.left
 }
 
-// takeAll waits for records and returns all of them. The slice room becomes the next buffer. It reports whether
-// more may come.
+// takeAll waits for records and returns all of them. The slice in the parameter room becomes the next buffer. takeAll
+// reports whether more may come.
 func (a *readAhead) takeAll(room []Record) (recs []Record, more bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

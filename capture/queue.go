@@ -113,9 +113,9 @@ func (b *Queue[T]) add(v T) {
 
 func (b *Queue[T]) waitingCount() int { return len(b.queue) - b.first }
 
-// Take removes items until their total cost reaches the value of most, and returns them. If there are items, it
-// returns at least one. The result more reports whether any are left. Take never waits. The batch is valid until the
-// next Take.
+// Take removes items until their total cost reaches the value of the parameter most, and returns them. If there are
+// items, it returns at least one. The result more reports whether any are left. Take never waits. The batch is valid
+// until the next Take.
 func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -177,7 +177,7 @@ func contrastRatio(a, b chroma.Colour) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// isLegible reports whether c has at least contrast least on a terminal's background.
+// isLegible reports whether c has at least the given contrast on a terminal's background.
 func isLegible(c chroma.Colour, dark bool, least float64) bool {
 	ground := lightGround
 	if dark {

@@ -230,8 +230,8 @@ func hasOtherRegion(id, other string) bool {
 	return ok && len(region) < 8 && strings.Contains(rest, ".") && !strings.HasPrefix(other, region+".") && !strings.HasPrefix(other, "regional.")
 }
 
-// combine adds facts to the newer price that only the older price has. If the two prices disagree, it may mark them
-// as doubtful.
+// combine completes the newer price with the facts that only the older price has. If the two prices disagree, it may
+// mark them as doubtful.
 func combine(p, o price.Price, row *price.Price) price.Price {
 	current := o
 	for _, s := range o.Since {

@@ -487,7 +487,7 @@ func sniffObject(p []byte, hint framing, ended bool) (framing, bool) {
 }
 
 // IsText reports whether p, the beginning of a body, is plain text. Compressed data contains control characters,
-// unless it is so short that it has none by chance.
+// unless it is so short that it may have none by chance.
 func IsText(p []byte) bool { return isText(p) }
 
 func isText(p []byte) bool {

@@ -257,7 +257,7 @@ func wants(exchange, from, to int) string {
 	return text
 }
 
-// takes accepts connections until the test ends, and calls take for each in a new goroutine.
+// takes accepts connections until the test ends, and calls the function take for each in a new goroutine.
 func takes(t *testing.T, l net.Listener, take func(net.Conn)) (addr string) {
 	t.Cleanup(func() { l.Close() })
 	go func() {

@@ -172,8 +172,8 @@ type pendingCall struct {
 	ended    bool
 }
 
-// newIndexSender returns the index sender for a sender's spool. The channel over is closed when the hub has
-// everything.
+// newIndexSender returns the index sender for a sender's spool. The channel in the parameter over is closed when the
+// hub has everything.
 func newIndexSender(from *sender, over <-chan struct{}, make func(file string) Indexer) *indexSender {
 	o := from.of
 	x := &indexSender{o: o, from: from, over: over, to: make(o.host + "/" + o.agent), bell: newBell(), opens: map[int]int64{}}

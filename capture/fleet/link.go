@@ -239,7 +239,7 @@ func (l *link) capturesExtent(ctx context.Context) (e streamExtent, err error) {
 	return l.extentOf(ctx, StreamName, errNoStream)
 }
 
-// extentOf requests the state of a stream. If the stream doesn't exist, it returns the error none.
+// extentOf requests the state of a stream. If the stream doesn't exist, it returns the error in the parameter none.
 func (l *link) extentOf(ctx context.Context, stream string, none error) (e streamExtent, err error) {
 	var answer struct {
 		Error   *apiError `json:"error"`

@@ -34,7 +34,8 @@ func newDeaf(t *testing.T) *deaf {
 	return d
 }
 
-// relay starts a proxy in front of a hub. The proxy passes each line of the hub's answers through change.
+// relay starts a proxy in front of a hub. The proxy passes each line of the hub's answers through the function
+// change.
 func relay(t *testing.T, hub string, change func(line string) string) (addr string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

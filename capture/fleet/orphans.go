@@ -106,7 +106,7 @@ func (l *orphanSender) run(ctx context.Context, to *link) {
 }
 
 // sendSpool sends one spool, unless another program uses it. If the spool was sent some time ago, it is deleted
-// instead. If it must be tried again, done is false.
+// instead. If it must be tried again, the result done is false.
 func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.OrphanSpool) (done bool) {
 	spool, ok := record.TakeSpool(l.o.Spool, one.Name, time.Now())
 	if !ok {

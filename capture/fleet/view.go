@@ -198,8 +198,8 @@ func sleepFor(ctx context.Context, d time.Duration) {
 	}
 }
 
-// readConsumer reads the messages of a new consumer. At the end, more is false. The result next is the config to
-// continue with; if it is nil, nextConsumer must find the config.
+// readConsumer reads the messages of a new consumer. At the end, the result more is false. The result next is the
+// config to continue with; if it is nil, nextConsumer must find the config.
 func (v *View) readConsumer(ctx context.Context, config jetstream.ConsumerConfig, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	made, cancel := context.WithTimeout(ctx, answerTimeout)
 	consumer, err := v.stream.CreateConsumer(made, config)

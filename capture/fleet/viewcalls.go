@@ -82,8 +82,8 @@ func (s *indexReader) endOpen(recs []capture.Record) []capture.Record {
 }
 
 // Lines reads the lines of the selected calls, as print writes them. It may be called only once, and it reads no
-// captures. It ends with ctx, at the end of the address's period, or when each returns false. A line is one JSON
-// object. Nothing else about it is certain, because any publisher may have sent it.
+// captures. It ends with ctx, at the end of the address's period, or when the function each returns false. A line is
+// one JSON object. Nothing else about it is certain, because any publisher may have sent it.
 func (v *View) Lines(ctx context.Context, each func(line []byte) bool) (err error) {
 	v.index.line = each
 	for _, failed := range v.Source(ctx) {

@@ -198,7 +198,8 @@ func TestMissed(t *testing.T) {
 	}
 }
 
-// TestHubGone checks that a view with an end returns an error if the hub stays away, instead of waiting forever.
+// TestHubGone checks that a view with an end returns an error if the hub does not come back, instead of waiting
+// forever.
 func TestHubGone(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 20)

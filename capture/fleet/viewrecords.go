@@ -236,8 +236,8 @@ func (e *earlyRecords) takeRecords(exchange int) []capture.Record {
 	return recs
 }
 
-// handleMessage reads a message. At the end, more is false. If next is not nil, reading continues with another
-// consumer.
+// handleMessage reads a message. At the end, the result more is false. If the result next is not nil, reading
+// continues with another consumer.
 func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
 	skipped := v.onSequence(ctx, meta.Sequence.Stream)

@@ -41,8 +41,8 @@ func (*agentLog) close(recs []capture.Record) []capture.Record { return recs }
 
 const byteOrderMark = "\ufeff"
 
-// eachFirstLine calls look with each line in the first bytes of an input until look returns a result other
-// than Maybe. It includes an incomplete last line.
+// eachFirstLine calls the function look with each line in the first bytes of an input until look returns a result
+// other than Maybe. It includes an incomplete last line.
 func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) capture.SniffResult) capture.SniffResult {
 	first = bytes.TrimPrefix(first, []byte(byteOrderMark))
 	for len(first) > 0 {

@@ -265,8 +265,8 @@ func sniffMaybe(whole bool) capture.SniffResult {
 	return capture.SniffResult{Is: capture.Maybe}
 }
 
-// sniffObject detects a format by the fields of the object that an input begins with. It calls judge with
-// each field, in order, until judge returns a result other than Maybe.
+// sniffObject detects a format by the fields of the object that an input begins with. It calls the function judge
+// with each field, in order, until judge returns a result other than Maybe.
 func sniffObject(first []byte, whole bool, judge func(key string, value []byte) capture.SniffResult) capture.SniffResult {
 	text, ok := objectText(first)
 	if !ok {

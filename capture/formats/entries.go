@@ -18,7 +18,7 @@ type jsonLines struct {
 	size   int64 // number of bytes of the current line read so far
 }
 
-// write calls give with each complete line, or with nil for a line that is too long to be held.
+// write calls the function give with each complete line, or with nil for a line that is too long to be held.
 func (e *jsonLines) write(p []byte, give func(line []byte)) {
 	for len(p) > 0 {
 		if e.size == 0 {

@@ -85,7 +85,7 @@ func TestDumpOfRefusal(t *testing.T) {
 	}
 }
 
-// TestDumpOrNot checks which texts are dumps.
+// TestDumpOrNot checks which input counts as a dump.
 func TestDumpOrNot(t *testing.T) {
 	for text, want := range map[string]capture.SniffVerdict{
 		dumpHead + dumpAsk:                 capture.Yes,

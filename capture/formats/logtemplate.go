@@ -465,8 +465,8 @@ func placeIn(text, part []byte) int {
 	return -1
 }
 
-// sameButDigits compares the beginning of p with was, ignoring the values and the number of digits. It returns the
-// length of the matching part of p, or 0 if they differ. Both are, for example, times of lines.
+// sameButDigits compares the beginning of p with the parameter was, ignoring the values and the number of digits. It
+// returns the length of the matching part of p, or 0 if the two differ. They are, for example, times of lines.
 func sameButDigits(was, p []byte) (n int) {
 	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
 		n += 8

@@ -54,7 +54,8 @@ func (p fileValue) isQuoted() bool {
 	return p.node.Kind == yaml.ScalarNode && p.node.Style&quoted != 0
 }
 
-// eachChild calls do for each field of a mapping, or for each element of a sequence. An element has no key.
+// eachChild calls the function do for each field of a mapping, or for each element of a sequence. An element has no
+// key.
 func (p fileValue) eachChild(do func(key string, value fileValue)) {
 	switch {
 	case p.node == nil:

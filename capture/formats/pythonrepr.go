@@ -130,7 +130,7 @@ func (r *reprReader) writeColon() bool {
 }
 
 // readList reads a list in brackets. Commas separate its elements, and another comma may follow the last one.
-// readList writes a JSON array, or an object if open is {. It returns false if the text is not a list.
+// readList writes a JSON array, or an object if the parameter open is {. It returns false if the text is not a list.
 func (r *reprReader) readList(open, end byte, element func() bool) bool {
 	begin, finish := "[", "]"
 	if open == '{' {

@@ -25,7 +25,7 @@ var talks = []struct {
 	{"conversation", conversations}, {"message-lines", messageLines}, {"litellm", liteLLM}, {"otlp", otlp},
 }
 
-// eachTalk calls do with each fixture.
+// eachTalk calls the function do with each fixture.
 func eachTalk(t testing.TB, do func(name string, f capture.Format, data []byte)) {
 	for _, k := range talks {
 		files, err := filepath.Glob("testdata/" + k.dir + "/*.json*")

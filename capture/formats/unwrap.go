@@ -242,7 +242,7 @@ func (p *unwrapper) searchResponse(t []byte, i int) bool {
 	return true
 }
 
-// inWrapper enters a wrapper, calls look, and returns its result.
+// inWrapper enters a wrapper, calls the function look, and returns its result.
 func (p *unwrapper) inWrapper(name string, before, after []byte, look func() bool) bool {
 	was := p.currentPosition()
 	p.push(name, nil, before, after)
@@ -305,7 +305,7 @@ func isEventName(p []byte) bool {
 	return len(p) > 0 && len(p) <= 64
 }
 
-// searchAfterPrefix calls look after a prefix and before a suffix, and returns its result.
+// searchAfterPrefix calls the function look after a prefix and before a suffix, and returns its result.
 func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) bool {
 	if len(bytes.TrimSpace(prefix)) == 0 {
 		p.wrappers = append(p.wrappers, wrapper{"", nil, p.hash(), prefix, suffix})

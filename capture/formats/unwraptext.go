@@ -366,8 +366,8 @@ func decodeByteList(list []byte) (text []byte, is bool) {
 	}
 }
 
-// decodeBase64 returns the text of a base64 string. If known is false, this place had no base64 before, and
-// the text must begin like a payload.
+// decodeBase64 returns the text of a base64 string. If the parameter known is false, this place had no base64 before,
+// and the text must begin like a payload.
 func decodeBase64(inside []byte, known bool) (text []byte, is bool) {
 	if !mayBeEncoded(inside) || !known && !beginsEncoded(inside) {
 		return nil, false

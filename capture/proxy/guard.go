@@ -91,8 +91,8 @@ func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
 	return nil
 }
 
-// Handler passes allowed requests to next, with a [ClientContext] and without marks. It refuses all others and passes
-// the refusals to refused. The parameter who is the name of this program in refusals.
+// Handler passes allowed requests to the handler next, with a [ClientContext] and without marks. It refuses all
+// others and passes the refusals to the function refused. The parameter who is the name of this program in refusals.
 func (rules GuardRules) Handler(next http.Handler, who string, refused func(*Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		no := rules.Check(r)

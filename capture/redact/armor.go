@@ -169,8 +169,8 @@ func (l *lexer) skipPrefix(p []byte, at int64) int {
 	return 0
 }
 
-// openStringAt begins the string after a quote that ends at the place end. It stores the prefix of the line if the
-// string's text continues in later events and no secret is before the string.
+// openStringAt begins the string after a quote that ends at the place in the parameter end. It stores the prefix of
+// the line if the string's text continues in later events and no secret is before the string.
 func (l *lexer) openStringAt(end int64) {
 	o := &l.openings
 	plain := l.s.outside.isIdle() && len(l.s.edits) == o.edits

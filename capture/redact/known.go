@@ -179,7 +179,7 @@ var escapeMeans = [256]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': ' ', 'f': ' ',
 
 func (p *unescaper) isIdle() bool { return p.state == spellNone }
 
-// read reads the next character in its escaped form, and passes the decoded characters to out.
+// read reads the next character in its escaped form, and passes the decoded characters to the function out.
 func (p *unescaper) read(u character, out func(character)) {
 	switch p.state {
 	case spellSlashes:

@@ -405,8 +405,9 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 	return clean
 }
 
-// mapCredential passes each secret in the value of a credential header through change. In an authorization, the
-// secret is the part after the scheme. In cookies, it is each value. In any other header, it is the complete value.
+// mapCredential passes each secret in the value of a credential header through the function change. In an
+// authorization, the secret is the part after the scheme. In cookies, it is each value. In any other header, it is
+// the complete value.
 func (r *Redactor) mapCredential(name, v string, change func(string) string) string {
 	switch {
 	case strings.TrimSpace(v) == "":

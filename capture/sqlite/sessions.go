@@ -27,8 +27,8 @@ var stores = []store{
 	{map[string][]string{"threads": {"id", "data_type", "data"}}, readZed},
 }
 
-// Sessions returns the sessions in the database at path, as the agent itself exports them. If only is not
-// empty, it returns the session with this id.
+// Sessions returns the sessions in the database at path, as the agent itself exports them. If the parameter only is
+// not empty, it returns the session with this id.
 func Sessions(path, only string) (text []byte, err error) {
 	err = Read(path, func(d *DB) error {
 		d.only = only
