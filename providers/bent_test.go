@@ -7,8 +7,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestBentBlame checks that a client is not blamed for calls that it sends back after toolscope injected a fault into the
-// response. The finding about the fault must belong to the turn with the fault.
+// TestBentBlame checks that a client is not blamed for calls that it sends back after toolscope injected a fault into
+// the response. The finding about the fault must belong to the turn with the fault.
 func TestBentBlame(t *testing.T) {
 	for _, note := range []string{"", faultPrefix + " (--fault empty-args): …"} {
 		var in Inspector

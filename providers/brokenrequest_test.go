@@ -35,7 +35,8 @@ var pairNear = []func(c *trial){
 	(*trial).endWithCalls, (*trial).swapResults, (*trial).quoteError, (*trial).repeatCalls, (*trial).compact, (*trial).addQuestion, (*trial).splitResults,
 }
 
-// brokenRules lists the rules about requests, each with the targets that have an error message in words.
+// brokenRules lists the rules about requests. The field words of a rule has a provider's error message for each
+// target that has the rule.
 var brokenRules = []brokenRule{
 	{
 		rule: "call-answered", code: "ORPHAN_CALL", near: pairNear,
@@ -362,7 +363,7 @@ func illegalNames(form string) []string {
 // longestName maps each target to the maximum length of a tool's name.
 var longestName = map[string]int{"anthropic": 128, "responses": 128, "gemini": 128, "bedrock": 64, "chat": 64}
 
-// nameNear returns changes that use a name that a target only just accepts.
+// nameNear returns changes with a name that a target only just accepts.
 func nameNear(use func(c *trial, name string)) []func(c *trial) {
 	long := strings.Repeat("list_files", 13)
 	return []func(c *trial){

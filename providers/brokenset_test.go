@@ -111,8 +111,8 @@ func TestBrokenRequests(t *testing.T) {
 	t.Log(cases)
 }
 
-// TestTwoBrokenRules checks that a place where a request breaks two rules has one finding above info, and that the
-// finding about the refused rule is an error.
+// TestTwoBrokenRules checks that a place where a request breaks two rules has one finding above info: an error about
+// the rule that the provider's refusal is about.
 func TestTwoBrokenRules(t *testing.T) {
 	stable := []string{"id-legal", "name-legal", "arguments-object", "call-answered"} // breaking these rules doesn't move any part
 	cases := 0

@@ -20,7 +20,7 @@ func TestClockOfRun(t *testing.T) {
 		start    time.Time
 	}{
 		{1, "a 1", time.Second, monday.Add(time.Second)},
-		{2, "b 2", time.Hour, time.Time{}}, // the viewer joined midway, before the run's clock is known
+		{2, "b 2", time.Hour, time.Time{}}, // the viewer joined midway, before the run's clock was known
 		{3, "c 3", time.Hour, time.Time{}}, // an exchange of a run without a clock
 		{4, "b 2", 2 * time.Hour, friday.Add(2 * time.Hour)},
 		{5, "b 2", 3 * time.Hour, time.Time{}},

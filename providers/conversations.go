@@ -282,7 +282,7 @@ func (ls *conversations) hashKey(kind, session, text string) uint64 {
 	return maphash.String(ls.hashSeed(), kind+"\x00"+session+"\x00"+text)
 }
 
-// firstOf returns the first of the texts that is not empty.
+// firstOf returns the first text that is not empty.
 func firstOf(texts ...string) string {
 	for _, t := range texts {
 		if t != "" {

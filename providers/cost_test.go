@@ -127,7 +127,7 @@ func chunks(model string, more ...string) string {
 	return s + "data: [DONE]\n\n"
 }
 
-// message returns a stream of Anthropic Messages. start and delta are the usage in message_start and
+// message returns a stream of Anthropic Messages. The parameters start and delta are the usage in message_start and
 // message_delta.
 func message(model, start, delta string) string {
 	return `data: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"` + model + `","content":[],"usage":` + start + "}}\n\n" +
@@ -211,8 +211,8 @@ func TestWrittenCosts(t *testing.T) {
 	}
 }
 
-// TestCostSoFar checks that the cost of an open turn is approximate, and that it is computed again for every
-// new usage.
+// TestCostSoFar checks that the cost of an open turn is marked as approximate, and that it is computed again for
+// every new usage.
 func TestCostSoFar(t *testing.T) {
 	table := price.Embedded()
 	in := new(Inspector)

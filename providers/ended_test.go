@@ -138,8 +138,8 @@ func TestGoneBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// TestNotesOfAnExchange checks that a note in a record with other data is reported for the exchange's first
-// turn. A note that comes alone is reported for the source.
+// TestNotesOfAnExchange checks that a note in a record with other data is reported for the exchange's first turn. A
+// note in a record without other data is reported for the source.
 func TestNotesOfAnExchange(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "GET"}, Note: "an extension was taken out"})

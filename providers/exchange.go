@@ -333,7 +333,7 @@ func (closedDecoder) Frame(stream.Frame) error { return nil }
 func (closedDecoder) Close()                   {}
 
 // exchangeContent is the content of an exchange until it is evicted. Evicted exchanges whose content is not needed
-// share one empty content without an owner. It must not be modified: see ensureContent.
+// share one empty content without an owner. The shared content must not be modified: see ensureContent.
 type exchangeContent struct {
 	Request       stream.Wire
 	RequestHeader map[string][]string // headers of the request with canonical names; nil if the request was not seen or is not kept

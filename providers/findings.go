@@ -13,7 +13,7 @@ import (
 )
 
 // Findings returns every finding that toolscope can report, each once: the findings of the package stream, of this
-// package, of the protocols and of the schemas, the losses of replay, and the demands of the check command.
+// package, of the protocols, of the schemas and of the check command, and the losses of replay.
 func Findings() []*stream.Diagnosis {
 	all := slices.Concat(stream.Findings, findings, wanted, protocol.Findings, mcp.Findings, toolrun.Findings)
 	for _, d := range All {

@@ -179,7 +179,7 @@ func checkKept(t *testing.T, in *Inspector, wire []byte) {
 	}
 	punctuation := "\ufeff"
 	if strings.Contains(in.Exchange(0).Framing, "array") {
-		punctuation += ")'[],}" // the array's own bytes, where } is accepted as ], and the prefix of nested arrays
+		punctuation += ")'[],}" // bytes of the array itself, which may end with } instead of ], and the prefix of nested arrays
 	}
 	says := func(r rune) bool { return !unicode.IsSpace(r) && !strings.ContainsRune(punctuation, r) }
 	if rest := wire[at:]; bytes.ContainsFunc(rest, says) {

@@ -168,8 +168,8 @@ func (g *gaps) resync(ended bool) {
 	g.x.framer.Write(tail[at:], g.x.onFrame)
 }
 
-// nextFrameStart returns the framing, and the offset in tail at which the next frame begins. The framer is
-// nil if the offset is not yet known. In a body that is one JSON text, it stays unknown.
+// nextFrameStart returns the framer, and the offset in tail at which the next frame begins. The framer is nil if the
+// offset is not yet known. In a body that is one JSON text, the offset stays unknown.
 func (g *gaps) nextFrameStart(tail []byte) (f frameFormat, at int) {
 	contentType := ""
 	if v := g.x.Head.Header["Content-Type"]; len(v) > 0 {

@@ -64,8 +64,8 @@ func (x *Exchange) historyTarget() *protocol.Target {
 	return historyTargetOf(x.Protocol.Name)
 }
 
-// nameAuthors sets the author of each call in the history whose arguments are a string. The author is the
-// model if a response contains a call with the same id and the same arguments.
+// nameAuthors sets the author of the arguments for each call in the history, if the arguments are a string. The
+// author is the model if a response contains a call with the same id and the same arguments.
 func (h *history) nameAuthors() {
 	for _, m := range h.messages {
 		for i := range m.Parts {
@@ -457,9 +457,8 @@ func findArgs(text json.Value, p *protocol.Part) (value json.Value) {
 // notArgs lists fields of calls that never contain the arguments.
 var notArgs = []string{"id", "call_id", "tool_call_id", "toolUseId", "name", "type", "status", "role"}
 
-// VerdictOn returns whether the provider accepted a request that sent a call back. The result how is the
-// evidence, in toolscope's words or the provider's words. An error about load or authentication proves
-// nothing.
+// VerdictOn returns the provider's verdict on a request that sent a call back. The result how is the evidence, in
+// toolscope's words or the provider's words. An error about load or authentication proves nothing.
 func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how string) {
 	x, t := v.Exchange(r.Exchange), v.TurnAfter(&r)
 	if x == nil {

@@ -107,7 +107,7 @@ func firstKeys(object json.Value) (keys []string) {
 	return keys
 }
 
-// isQuiet reports whether the frames of a protocol that have the given name contain nothing about calls.
+// isQuiet reports whether a protocol's frames with the given name contain nothing about calls.
 func isQuiet(p *protocol.Protocol, name string) bool {
 	return slices.ContainsFunc(p.Quiet, func(quiet string) bool {
 		prefix, found := strings.CutSuffix(quiet, "*")

@@ -169,7 +169,7 @@ func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
 	}
 }
 
-// maxRuns is the maximum number of kept start times of runs. A hub gets new runs as long as it is running.
+// maxRuns is the maximum number of kept start times of runs. A hub gets new runs while it is running.
 const maxRuns = 1 << 14
 
 // noteRunStart keeps the start time of an exchange's run, for exchanges in the run whose own start was not
@@ -300,7 +300,7 @@ type recentHeads struct{ last []*stream.Head }
 // maxHeads is the maximum number of kept heads.
 const maxHeads = 4
 
-// intern returns a head equal to h, which must not be modified.
+// intern returns a shared head that equals h. The result must not be modified.
 func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
 	for _, of := range hs.last {
 		if isSameHead(of, h) {
@@ -320,7 +320,7 @@ func isSameHead(a, b *stream.Head) bool {
 		a.ResponseFromHistory == b.ResponseFromHistory && a.EndUnknown == b.EndUnknown && a.NoDeltas == b.NoDeltas && a.UsageBefore == b.UsageBefore && a.EventNamesUnknown == b.EventNamesUnknown && a.Reconstructed == b.Reconstructed && a.Incremental == b.Incremental && a.Rewound == b.Rewound
 }
 
-// OtherLines is the number of lines in a log that are outside exchanges, and the last of these lines.
+// OtherLines contains the number of lines in a log that are outside exchanges, and the last of these lines.
 type OtherLines struct {
 	Count int64
 	Last  [][]byte

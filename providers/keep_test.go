@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// answer returns a response with a text and a call, of several hundred bytes.
+// answer returns a response of several hundred bytes, with a text and a call.
 func answer(n int) string {
 	events := []string{
 		fmt.Sprintf(`{"type":"message_start","message":{"id":"msg_%d","model":"m","usage":{"input_tokens":3}}}`, n),

@@ -141,7 +141,7 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestLanesBounded checks that the amount of kept data doesn't grow forever.
+// TestLanesBounded checks that the amount of data that is kept for conversations has a limit.
 func TestLanesBounded(t *testing.T) {
 	var r recentMap[int, int]
 	for i := range 100 {

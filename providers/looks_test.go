@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestLooksLike checks the guessed kind of texts, and that a text about a protocol is not guessed as the
-// protocol.
+// TestLooksLike checks the guessed kind of texts, and that a text about a protocol is not mistaken for a payload of
+// this protocol.
 func TestLooksLike(t *testing.T) {
 	for _, test := range []struct {
 		text string

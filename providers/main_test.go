@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMain makes garbage collection rare, except in benchmarks, because the tests make much garbage and keep
-// little memory.
+// TestMain makes garbage collection rare, except in benchmarks, because the tests create much garbage but keep little
+// memory.
 func TestMain(m *testing.M) {
 	if flag.Parse(); flag.Lookup("test.bench").Value.String() == "" {
 		debug.SetGCPercent(400)

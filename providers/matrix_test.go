@@ -31,9 +31,9 @@ var outsides = []struct {
 // printed are the protocols of lines that programs print. No server sends such lines.
 var printed = map[string]bool{"copilot-cli": true, "pi-json": true, "gemini-cli": true, "droid-exec": true, "cursor-cli": true}
 
-// TestMatrix checks that the bytes decide, whatever the path and the headers, if one frame is certain
-// evidence for a protocol, or two frames are likely evidence. Each fixture comes with some of the outsides,
-// or with all of them with TOOLSCOPE_LONG=1.
+// TestMatrix checks that the bytes decide, whatever the path and the headers, if one frame is certain evidence for a
+// protocol, or two frames are likely evidence. Each fixture is read with some of the outsides, or with all of them
+// with TOOLSCOPE_LONG=1.
 func TestMatrix(t *testing.T) {
 	every := int(inLong(5, 1))
 	for i, f := range fixtures(t) {

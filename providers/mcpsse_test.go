@@ -9,9 +9,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestEventStreamServer checks that an event stream with the URL for messages is from an MCP server, however
-// it is cut, and that the messages to this URL are for the server. Another stream, or another response to a
-// GET, is not from a server.
+// TestEventStreamServer checks that an event stream with the URL for messages is recognised as an MCP server's,
+// however it is cut into chunks, and that the messages to this URL are for the server. Another stream, or another
+// response to a GET, is not from a server.
 func TestEventStreamServer(t *testing.T) {
 	const start = "event: endpoint\ndata: /m?s=1\n\n"
 	for _, test := range []struct {

@@ -273,7 +273,7 @@ func (in *Inspector) matchEvent(e stream.Event) {
 	in.executed.matcher.AddEvent(t, e)
 }
 
-// maxEarlierTurns is the maximum number of turns before the first server whose calls are matched.
+// maxEarlierTurns is the maximum number of turns that are matched although they came before the first server.
 const maxEarlierTurns = 64
 
 // matchEarlier adds the calls of the latest turns when the first server appears.

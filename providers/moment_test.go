@@ -53,8 +53,9 @@ func saidBy(v *View) string {
 	return b.String()
 }
 
-// checkMoments writes records. It fails unless the view of each moment between two records stays the same
-// later, when it is requested directly, and when a view is moved to it back and forth.
+// checkMoments writes records. For each moment between two records, it compares the view at that moment with later
+// views of the moment: a view that is requested directly, and a view that is moved to the moment from both
+// directions.
 func checkMoments(t *testing.T, records []stream.Record) {
 	t.Helper()
 	in, was := new(Inspector), map[int][2]string{}

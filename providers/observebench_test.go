@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// An agentLog is the requests and responses of an agent. Each request contains the complete earlier history.
+// An agentLog contains the requests and responses of an agent. Each request contains the complete earlier history.
 type agentLog struct {
 	requests, responses [][]byte
 	size                int64 // size of the requests

@@ -159,8 +159,8 @@ func TestPartsChanged(t *testing.T) {
 	}
 }
 
-// TestPartsGrowth checks that the memory for an exchange that doesn't end doesn't grow with its size, except
-// for rows and facts. Without rows and facts, it must not grow at all.
+// TestPartsGrowth checks the memory for an exchange that doesn't end. Only rows and facts may grow with the size of
+// the exchange. Without rows and facts, the memory must not grow at all.
 func TestPartsGrowth(t *testing.T) {
 	body := manyAnswers(100, 5000)
 	for name, test := range map[string]struct {

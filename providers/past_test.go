@@ -67,7 +67,7 @@ func TestPast(t *testing.T) {
 	}
 }
 
-// TestCorpusPast checks the same for recorded streams, with many of them in one session.
+// TestCorpusPast does the checks of TestPast for recorded streams, with many of them in one session.
 func TestCorpusPast(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_CORPUS") == "" {
 		t.Skip("TOOLSCOPE_CORPUS names no corpus")

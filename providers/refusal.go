@@ -56,7 +56,7 @@ func (h *history) fitsWords(words string) bool {
 	return h.check.session != nil && slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return hasRuleWords(&b, words) })
 }
 
-// hasRuleWords reports whether an error contains the words of errors that refuse the breach.
+// hasRuleWords reports whether an error contains words with which providers refuse the breach.
 func hasRuleWords(b *requestBreach, words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) })
@@ -437,7 +437,8 @@ var ruleFields = map[string][]string{
 	"tool-name-legal": {".name"},
 }
 
-// ruleWords lists, for each rule, words in errors that refuse a breach of the rule, in lower case.
+// ruleWords lists, for each rule, lower-case words in errors with which providers refuse a request that breaks the
+// rule.
 var ruleWords = map[string][]string{
 	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "function call turn", "tool use concurrency issues"},
 	"result-has-call":   {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},

@@ -312,8 +312,8 @@ func (c *schemaCheck) hasResponse(id string) bool {
 	})
 }
 
-// toolsAfter returns the tools of the request that another request continues. The result more is true if
-// other tools are possible, because the earlier request may be dropped or older than the source.
+// toolsAfter returns the tools of the request that another request continues. The result more is true if other tools
+// are possible, because the earlier request may have been dropped, or may be older than the source.
 func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more bool) {
 	f := in.entryAfter(on.previousResponse)
 	if f == nil {

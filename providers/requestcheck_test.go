@@ -192,8 +192,8 @@ func TestPlacesOfRefusals(t *testing.T) {
 	}
 }
 
-// TestGeminiPairsOnce checks that a call without its result, or a result without its call, has one finding above info,
-// with each of Google's sentences about pairs.
+// TestGeminiPairsOnce checks that a call without its result, or a result without its call, has one finding above
+// info, for each of Google's error messages about pairs.
 func TestGeminiPairsOnce(t *testing.T) {
 	const url = "https://models.example/v1beta/models/gemini-3-pro:generateContent"
 	const (

@@ -98,7 +98,7 @@ func (c *trial) body() string {
 	return body
 }
 
-// pathOf returns the path of a part in the request. Part -1 is the message, and message -1 a declared tool.
+// pathOf returns the path of a part in the request. Part -1 is the message, and message -1 is a declared tool.
 func (c *trial) pathOf(message, part int) string {
 	if message < 0 {
 		return c.form.toolPath(part)
@@ -173,7 +173,7 @@ func (c *trial) repeatCalls() {
 	}
 }
 
-// compact replaces the first round by a summary.
+// compact replaces the first round with a summary.
 func (c *trial) compact() {
 	n := 3
 	if !c.step {

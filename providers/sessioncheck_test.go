@@ -97,8 +97,8 @@ func TestSessionPairs(t *testing.T) {
 	}
 }
 
-// TestLimitCutsArguments checks that {} in a message that a limit ended are arguments that were cut off,
-// unless the message continues.
+// TestLimitCutsArguments checks that, if a limit ended a message, arguments of {} count as cut off, unless the
+// message continues.
 func TestLimitCutsArguments(t *testing.T) {
 	empty := `{"type":"tool_use","id":"q1","name":"write","input":{}}`
 	for _, test := range []struct{ want, answers string }{

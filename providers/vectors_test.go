@@ -84,9 +84,9 @@ func codes(findings []stream.Finding) (s string) {
 	return s
 }
 
-// particulars returns facts that only some cases are about: the verdicts of run rules for a call, usage and
-// its cost (at one dollar per million input tokens and ten dollars per million output tokens), errors,
-// heartbeats, parents of calls, and messages of findings.
+// particulars returns facts that only some cases are about: the verdicts of run rules for a call, usage and its cost,
+// errors, heartbeats, parents of calls, and messages of findings. The cost is one dollar per million input tokens and
+// ten dollars per million output tokens.
 func particulars(in *Inspector) (lines []string) {
 	heartbeats := 0
 	for n := range in.Timeline.Len() {

@@ -37,7 +37,7 @@ const (
 type turnProgress struct {
 	sent  time.Duration // time at which the request was complete, or NoTime
 	kind  TurnState     // kind of the latest delta
-	since time.Duration // arrival time of the first of the latest consecutive deltas of this kind
+	since time.Duration // arrival time of the first delta in the latest run of deltas of this kind
 	delta time.Duration // arrival time of the latest delta, or NoTime
 	ping  time.Duration // arrival time of the latest ping since that delta, or NoTime
 }

@@ -77,8 +77,8 @@ func (o *Out) Unknown(what string) {
 // Heartbeat reports a frame without content.
 func (o *Out) Heartbeat() { o.emit(stream.Event{Kind: stream.Heartbeat, Turn: o.Current().Number()}) }
 
-// Stamp sets the time of the current frame, counted from the first frame, for protocols with time stamps in
-// their frames. The time is used if the source of the bytes has no times.
+// Stamp sets the time of the current frame, counted from the first frame, for protocols with time stamps in their
+// frames. This time is used only if the source of the bytes has no times.
 func (o *Out) Stamp(at time.Duration) { o.now = at }
 
 // LastStamp returns the latest time from Stamp, or stream.NoTime before the first Stamp.

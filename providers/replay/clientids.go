@@ -89,7 +89,7 @@ func (x *idMapper) clientID(n int, id string, sent namedCall) (string, []Loss) {
 }
 
 // aiSDKNames applies the rule of the AI SDK. It makes up an id if Chat Completions or Gemini sends none, or if Chat
-// Completions repeats one. For Bedrock, it removes characters from names.
+// Completions repeats one. For Bedrock, it removes all characters from names except letters, digits, _ and -.
 func aiSDKNames(c namedCall, to string) namedCall {
 	switch {
 	case c.from == chat && c.name == "":

@@ -18,8 +18,8 @@ import (
 )
 
 // FuzzPreview checks that any history can be previewed for every target under every policy. The requests must be JSON
-// in UTF-8. Each call must be in the request once or be reported as dropped, and each result must be there once. The
-// source must not change.
+// in UTF-8. Each call must be in the request once or be reported as dropped, and each result must be in the request
+// once. The source must not change.
 func FuzzPreview(f *testing.F) {
 	for seed := range 24 {
 		f.Add(bytes.Repeat([]byte{byte(seed), byte(seed * 7), 31, byte(seed * 41), 3, byte(255 - seed)}, 12), seed%3 == 0)

@@ -81,7 +81,7 @@ func checkGroup(t *testing.T, how *replay.Policy, line json.Value, from string) 
 			unknown++
 		case slices.Contains(needsTools, how.Name) && strings.HasPrefix(line.Get("case").Text(), "name-"):
 		case how.Name == "openai-agents-js" && p.Outcome == replay.Throws && from != to:
-			// The run with the first protocol also ended without a request.
+			// The run with the protocol of the response also ended without a request.
 		case want.Get("throws") != nil, want.Get("silent") != nil:
 			if p.Outcome != replay.Throws || len(p.Body) > 0 {
 				t.Errorf("%s: %s, and the client sends nothing: %s", what, p.Outcome, want)

@@ -127,7 +127,7 @@ func TestGrowth(t *testing.T) {
 	}
 }
 
-// grows measures small and large, and reports whether the time for large is at most most times the time for small. It
+// grows measures small and large, and reports whether the ratio of their times stays within the limit most. It
 // compares the best time of each, and measures again if the machine is busy.
 func grows(most time.Duration, small, large func()) (a, b time.Duration, ok bool) {
 	best := func(now time.Duration, f func()) time.Duration {

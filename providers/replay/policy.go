@@ -33,7 +33,7 @@ type Policy struct {
 	text, object    action // treatments of arguments that are not an object: text for targets that accept text, and object for targets that accept only objects
 	key             string // key of the object that wraps the arguments
 	reserialises    bool   // the client parses arguments and sends the output of JavaScript's JSON library
-	again           bool   // the client encodes any text as a JSON string once more
+	again           bool   // the client encodes arguments as a JSON string again
 	refuses         bool   // the client sends nothing that breaks the target's rules
 	reasoningAsText bool   // the client sends reasoning as text if the target doesn't accept reasoning
 	fillsIn         bool   // the client adds missing results, and moves results to their calls

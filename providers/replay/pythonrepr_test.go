@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// pythonSays is a program that writes the text that smolagents makes of each argument, as a JSON list of texts.
+// pythonSays is a Python program that writes the text that smolagents makes from each argument. Its output is a JSON
+// list of these texts.
 const pythonSays = `
 import json, sys
 def again(v):
