@@ -53,7 +53,7 @@ var cutBy = map[Party]struct {
 	Provider:     {NoTerminator, ArgsCut, "the bytes ended without the protocol's terminator", "the bytes end here"},
 	Client:       {ClientGone, ArgsCut.WithSeverity(Info).WithCause(Client), "the client disconnected", "the client disconnected"},
 	Network:      {ConnectionLost, ArgsCut.WithCause(Network), "the connection was lost", "the connection was lost"},
-	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of the response", "no more was seen"},
+	Toolscope:    {StoppedHere, ArgsCut.WithSeverity(Warn).WithCause(Toolscope), "toolscope saw no more of the response", "nothing more seen"},
 	UnknownParty: {NoTerminator.WithCause(UnknownParty), ArgsCut.WithCause(UnknownParty), "the source contains no more of the response, so it is unknown why the response ended", "the source ends here"},
 }
 

@@ -349,7 +349,7 @@ func (f *Figure) searchMicros(u stream.Usage, p Price, r Rates) float64 {
 	case u.WebSearches.N <= 0:
 		return 0
 	case !r.WebSearches.Known:
-		f.markApproximate("the price of web searches is unknown: web searches are not included")
+		f.markApproximate("the price of web searches is unknown, so the cost excludes them")
 	case p.Provider == "openai" && strings.HasPrefix(p.ID, "gpt-4"):
 		f.markApproximate("the price of web searches depends on the version of the search")
 	}
