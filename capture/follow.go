@@ -385,7 +385,7 @@ func (f *follower) noteUnreadable(n *followedName, err error) {
 			return
 		}
 		f.tooMany = true
-		text += "; other files are also missing until fewer are open"
+		text += "; other files can't be read either until fewer are open"
 	}
 	n.trouble = text
 	f.deliverNote(text)

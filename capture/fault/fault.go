@@ -147,7 +147,7 @@ func (f *Fault) readWhich(word string) (rest, why string) {
 		}
 		n, err := strconv.Atoi(word[i+1:])
 		if err != nil || n < 1 {
-			why = fmt.Sprintf("in %sN, N must be a number, at least 1", mark)
+			why = fmt.Sprintf("in %sN, N must be a whole number of at least 1", mark)
 		}
 		*count = n
 		return word[:i], why
@@ -158,7 +158,7 @@ func (f *Fault) readWhich(word string) (rest, why string) {
 func readCount(f *Fault) (why string) {
 	n, err := strconv.Atoi(strings.TrimPrefix(f.arg, "@"))
 	if err != nil || n < 0 || f.arg[0] != '@' {
-		return "N must be a number, at least 0"
+		return "N must be a whole number of at least 0"
 	}
 	f.n = n
 	return ""
@@ -166,7 +166,7 @@ func readCount(f *Fault) (why string) {
 
 func readPlace(f *Fault) (why string) {
 	if readCount(f) != "" || f.n == 0 {
-		return "N must be a number, at least 1"
+		return "N must be a whole number of at least 1"
 	}
 	return ""
 }

@@ -146,7 +146,8 @@ func TestDropped(t *testing.T) {
 }
 
 // TestStoodStill checks that a view that was suspended or disconnected reports no machine as silent and cuts off no
-// exchange, because it could receive nothing. Of two captures of a machine, only the silent one is cut off.
+// exchange, because it could receive nothing. If only one of a machine's two captures is silent, only that one is cut
+// off.
 func TestStoodStill(t *testing.T) {
 	now := time.Now()
 	v := bare(&now)

@@ -43,7 +43,7 @@ func authFile(t *testing.T, public, permissions string) string {
 
 const hostMay = `publish: ["toolscope.v1.b.*.web1.>", "$JS.API.DIRECT.GET.TOOLSCOPE.toolscope.v1.b.*.web1.>", "$JS.API.STREAM.INFO.TOOLSCOPE"], subscribe: ["_INBOX.web1.>"]`
 
-// TestWrongKey checks that the error for a key that the hub doesn't know says so.
+// TestWrongKey checks that, if the hub doesn't know a key, the error says so.
 func TestWrongKey(t *testing.T) {
 	t.Parallel()
 	_, public := keyOf(t)

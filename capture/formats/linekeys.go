@@ -20,8 +20,8 @@ const (
 	ofNoUse   keyWeight = iota // a time, a level, or the text itself
 	plainKey                   // anything else
 	ofLeg                      // the side of a gateway: data that it received, or data that it sent
-	ofPlace                    // the writer of the line: a process, a container
-	ofTrace                    // several requests may share the key: a trace, a session
+	ofPlace                    // the writer of the line: a process or a container
+	ofTrace                    // several requests may share the key: a trace or a session
 	ofRequest                  // the key identifies a request
 )
 

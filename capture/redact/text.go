@@ -33,7 +33,7 @@ type textRedactor struct {
 	armor   keyArmor        // private key outside JSON
 	todo    []character     // characters to examine, the next one last
 	now     *matcher        // the matcher of the text whose characters are being decoded
-	decode  func(character) // examines a character for the matcher in now
+	decode  func(character) // examines a character with the matcher in the field now
 }
 
 func newTextRedactor(r *Redactor) *textRedactor {
