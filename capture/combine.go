@@ -18,7 +18,7 @@ const maxExchange = 1 << 30
 // exchangeNumbers assigns exchange numbers, each once.
 type exchangeNumbers struct {
 	all  int          // every number up to this one is in use, or will never be assigned
-	used map[int]bool // the numbers in use that are higher than the value of all
+	used map[int]bool // the numbers in use above the number in the field all
 	last int          // the highest number in use
 }
 

@@ -329,9 +329,10 @@ func (s *exchangeSide) emit(out []Clean) []Clean {
 // maxDecodedBytes is the maximum size of a decoded record, because a few bytes can become many.
 const maxDecodedBytes = 256 << 10
 
-// splitRecord splits a record with held bytes. The result first contains the bytes that can be passed on, and rest
-// contains the others. The end, its reason and its party stay with the held bytes. Lost bytes stay in first, because
-// they were lost before the record's bytes. By may also be the party that answered, so it stays with a head.
+// splitRecord splits a record with held bytes. The result first contains the bytes that can be passed on, and the
+// result rest contains the others. The end, its reason and its party stay with the held bytes. Lost bytes stay in the
+// first result, because they were lost before the record's bytes. The field By may also be the party that answered,
+// so it stays with a head.
 func splitRecord(rec capture.Record) (first, rest capture.Record) {
 	rest = capture.Record{Exchange: rec.Exchange, Side: rec.Side, At: rec.At, End: rec.End, Why: rec.Why}
 	if rec.End != "" {

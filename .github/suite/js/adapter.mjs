@@ -34,5 +34,5 @@ function write(value) {
   process.stdout.write(JSON.stringify(value).replace(/[\u0080-\uffff]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')) + '\n')
 }
 
-/** callOf is a call with its arguments as the library keeps them: a text, or a value. */
+/** callOf is a call with its arguments as the library keeps them: a string or another value. */
 export const callOf = (name, args, ok = true) => typeof args === 'string' ? { name, arguments: args, ok } : { name, input: args, ok }
