@@ -96,7 +96,7 @@ func toolsBreak(was, is json.Value) (b cacheBreak, ok bool) {
 			return inNames("%s was added", name)
 		}
 		if i < len(old) && name != old[i] && len(now) == len(old) && slices.Contains(now, old[i]) {
-			return inNames("the order changed and %s moved", name)
+			return inNames("the order changed, and %s moved", name)
 		}
 	}
 	for _, name := range old {

@@ -210,7 +210,7 @@ func TestCacheBreak(t *testing.T) {
 	}
 	for _, test := range []struct{ name, tools, system, first, path, words string }{
 		{"a clock", tools, strings.Replace(system, "15:00", "16:21", 1), "look", "system", `the system prompt changed since the previous request of the conversation: system changed at byte 27 from "07:15:00" to "07:16:21"; 0 of 4000 cached tokens were read`},
-		{"the order of tools", `[{"name":"ping","input_schema":{"type":"object"}},{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "the order changed and ping moved"},
+		{"the order of tools", `[{"name":"ping","input_schema":{"type":"object"}},{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "the order changed, and ping moved"},
 		{"a new tool", strings.Replace(tools, "]", `,{"name":"dig","input_schema":{}}]`, 1), system, "look", "tools", "dig was added"},
 		{"a tool is gone", `[{"name":"netstat","input_schema":{"type":"object"}}]`, system, "look", "tools", "ping was removed"},
 		{"a schema", strings.Replace(tools, `"type":"object"`, `"type":"object","required":[]`, 1), system, "look", "tools[0].input_schema.required", "was added"},

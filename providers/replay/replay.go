@@ -292,7 +292,7 @@ func (c *previewBuilder) makeReasoning(p *protocol.Part) bool {
 func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 	switch {
 	case role == protocol.System:
-		c.addLoss(OrphanResult.newLoss("a result can't be among the instructions: the result is left out"))
+		c.addLoss(OrphanResult.newLoss("a system message can't contain a result: the result is left out"))
 		return false
 	case p.RunByProvider:
 		keep := c.same && !c.Policy.asText

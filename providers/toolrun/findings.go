@@ -19,7 +19,7 @@ var (
 		Code: "EXEC_TWICE", Severity: stream.Error, By: stream.Client,
 		Verdict: "run twice",
 		Meaning: "The tool was run more than once for one call. Its effects happened each time, but the model got only one result.",
-		Advice:  "Make the client run each call id once, even if the end of a call is sent twice.",
+		Advice:  "Make the client run each call only once, even if the end of the call is sent twice.",
 	}
 	repeated = &stream.Diagnosis{
 		Code: "EXEC_REPEATED", Severity: stream.Warn, By: stream.Client,
