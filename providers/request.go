@@ -188,6 +188,9 @@ func (x *Exchange) RequestStart(t *stream.Turn) time.Duration {
 // TurnIndex returns the index of a turn in its exchange, from 0.
 func (x *Exchange) TurnIndex(t *stream.Turn) int { return max(0, x.indexOf(t.Number)) }
 
+// MissedRequestBytes returns the number of bytes of the exchange's requests that were missed.
+func (x *Exchange) MissedRequestBytes() int64 { return x.gap.requestBytes }
+
 // HasManyRequests reports whether the exchange has a request for each of its turns.
 func (x *Exchange) HasManyRequests() bool { return isWebSocket(x.Head) }
 

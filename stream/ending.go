@@ -258,6 +258,9 @@ func (t *Turn) applyGap(e Event, n int) {
 // HasGap reports whether bytes of the turn were missed.
 func (t *Turn) HasGap() bool { return t.gaps > 0 }
 
+// Gaps returns the number of places at which bytes of the turn were missed.
+func (t *Turn) Gaps() int { return int(t.gaps) }
+
 // markUnseen makes the call Unseen: it may lack bytes, so its state is unknown.
 func (c *Call) markUnseen(event int, bytes int64) {
 	c.phase, c.settled, c.frozen = PhaseUnseen, true, true

@@ -96,7 +96,16 @@ func (r *Run) summaryText() string {
 	if sum.Paid > 0 {
 		words = append(words, fmt.Sprintf("$%.4f", sum.USD))
 	}
-	return strings.Join(words, ", ")
+	return present.JoinWords(append(words, r.gapText())...)
+}
+
+// gapText describes the gaps in a run. It returns "" if there are none.
+func (r *Run) gapText() string {
+	var gaps present.Gaps
+	for _, t := range r.View.Session().Turns {
+		gaps.AddTurn(r.View.Exchange(t.Exchange), t)
+	}
+	return gaps.Text()
 }
 
 // problem is a finding, or a tool that failed.
@@ -246,7 +255,7 @@ func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	for _, n := range s.Counts {
 		calls += n
 	}
-	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(s.Turns), "turn"), count.Of(calls, "call"))
+	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(s.Turns), "turn"), present.JoinWords(count.Of(calls, "call"), r.gapText()))
 	if hidden > 0 {
 		a.title += fmt.Sprintf(" (%d of lower severity not shown: use severity=info)", hidden)
 	}

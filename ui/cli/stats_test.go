@@ -44,7 +44,7 @@ func TestStatsNumbers(t *testing.T) {
 		{"--by provider,server", "openai    api.openai.com     40    40"},
 		{"--format jsonl", `{"type":"rate","by":{"model":"gpt-x"},"metric":"ARGS_BROKEN","severity":"error","turns":40,"calls":40,"runs":40,"runs_with":10,"count":10}`},
 		{"--format jsonl", `{"type":"latency","by":{"model":"gpt-x"},"metric":"first_token_ms","n":40,"p50":519,"p95":537}`},
-		{"--format jsonl", `{"type":"stats","turns":40,"calls":40,"runs":40,"background":0,"unseen_calls":0}`},
+		{"--format jsonl", `{"type":"stats","turns":40,"calls":40,"runs":40,"background":0,"unseen_calls":0,"recording_gaps":0,"missed_bytes":0}`},
 		{"--format jsonl", `"states":{"complete":30,"malformed":10}`},
 		{"--format prometheus", `toolscope_calls_total{tool="f",status="malformed"} 10`},
 		{"--format prometheus --filter state:bad", `toolscope_turns_total{phase="complete",model="gpt-x"} 10`},
@@ -174,8 +174,8 @@ func TestStatsPeriod(t *testing.T) {
 		code int
 		want string
 	}{
-		{"", 0, `{"type":"stats","turns":81,"calls":81,"runs":81,"background":0,"unseen_calls":0}`},
-		{"--since 7d", 0, `{"type":"stats","turns":40,"calls":40,"runs":40,"background":0,"unseen_calls":0,"unknown_time":1}`},
+		{"", 0, `{"type":"stats","turns":81,"calls":81,"runs":81,"background":0,"unseen_calls":0,"recording_gaps":0,"missed_bytes":0}`},
+		{"--since 7d", 0, `{"type":"stats","turns":40,"calls":40,"runs":40,"background":0,"unseen_calls":0,"recording_gaps":0,"missed_bytes":0,"unknown_time":1}`},
 		{"--since 7d", 0, `"states":{"complete":10,"malformed":30}`},
 		{"--until 168h", 0, `"states":{"complete":40}`},
 		{"--since 2001-02-03 --until 2001-02-04T00:00:00Z", 0, `{"type":"stats","turns":0,`},
@@ -195,5 +195,34 @@ func TestStatsPeriod(t *testing.T) {
 	}
 	if out := command(t, nil, "stats", dir, "--since", "7d"); !strings.Contains(strings.Join(strings.Fields(out.stdout), " "), "1 turn with unknown time not counted") {
 		t.Errorf("the turn with unknown time is not mentioned: %s", out.stdout)
+	}
+}
+
+// TestGapsCounted checks that stats and ask report how many bytes of requests and responses toolscope missed.
+func TestGapsCounted(t *testing.T) {
+	half := strings.Index(anthropicAnswer, `\":\"Oslo`)
+	quote := func(s string) string { return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) }
+	head := `{"toolscope":1,"created":"2026-03-01T12:00:00Z"}` + "\n"
+	answer := func(x int, lost string) string {
+		return fmt.Sprintf(`{"x":%d,"d":"%s"}`+"\n"+`{"x":%[1]d,%[3]s"d":"%[4]s"}`+"\n"+`{"x":%[1]d,"end":"eof","by":"provider"}`+"\n", x, quote(anthropicAnswer[:half]), lost, quote(anthropicAnswer[half:]))
+	}
+	request := `{"x":2,"side":"request","lost":5,"d":"{}"}` + "\n"
+	for _, c := range []struct{ capture, text, jsonl, metrics, missing string }{
+		{answer(1, ""), "", `"recording_gaps":0,"missed_bytes":0}`, "", "toolscope_recording_gaps_total"},
+		{answer(1, `"lost":9,`), "9 bytes missed in 1 gap", `"recording_gaps":1,"missed_bytes":9}`, "toolscope_missed_bytes_total 9\n", ""},
+		{answer(1, `"lost":9,`) + request + answer(2, ""), "14 bytes missed in 2 gaps", `"recording_gaps":2,"missed_bytes":14}`, "toolscope_recording_gaps_total 2\n", ""},
+	} {
+		file := saved(t, "a.tsc", head+c.capture)
+		for _, looked := range []struct {
+			args, want string
+		}{{"stats", c.text}, {"stats --format jsonl", c.jsonl}, {"stats --format prometheus", c.metrics}, {"ask problems", c.text}, {"ask runs", c.text}} {
+			got := strings.Join(strings.Fields(command(t, nil, append(strings.Fields(looked.args), file)...).stdout), " ") + "\n"
+			if looked.args == "stats --format prometheus" {
+				got = command(t, nil, "stats", "--format", "prometheus", file).stdout
+			}
+			if !strings.Contains(got, looked.want) || c.missing != "" && (strings.Contains(got, c.missing) || strings.Contains(got, "missed in")) {
+				t.Errorf("%s: no %q in %s", looked.args, looked.want, got)
+			}
+		}
 	}
 }

@@ -19,7 +19,7 @@ type Metrics struct {
 	models            map[int32]string    // labels of the models of the latest turns
 	latest            []int32             // these turns, the oldest first
 
-	duration, first, tokens, toolRuns, turns, calls, findings, cached, cost, unknown, missed *family
+	duration, first, tokens, toolRuns, turns, calls, findings, cached, cost, unknown, missed, gaps *family
 }
 
 // maxLatestTurns is the maximum number of turns whose model is known when a later request shows a finding about them.
@@ -49,7 +49,8 @@ func newMetrics(version string) *Metrics {
 	m.cached = add("toolscope_cached_tokens_total", "counter", "Input tokens that were read from a cache or written to it.", nil)
 	m.cost = add("toolscope_cost_usd_total", "counter", "Known cost of turns in US dollars.", nil)
 	m.unknown = add("toolscope_cost_unknown_turns_total", "counter", "Turns with unknown cost.", nil)
-	m.missed = add("toolscope_missed_bytes_total", "counter", "Bytes of responses that toolscope missed.", nil)
+	m.missed = add("toolscope_missed_bytes_total", "counter", "Bytes of requests and responses that toolscope missed.", nil)
+	m.gaps = add("toolscope_recording_gaps_total", "counter", "Places at which toolscope missed bytes.", nil)
 	build := add("toolscope_build_info", "gauge", "Version of toolscope, and the conventions that the names follow.", nil)
 	build.add(joinLabels("version", version, "semconv", report.Semconv), 1)
 	return m
@@ -157,7 +158,8 @@ func (m *Metrics) countTurn(t *Turn) {
 	} else {
 		m.unknown.add(joinLabels("model", model), 1)
 	}
-	if t.Missed > 0 {
-		m.missed.add("", float64(t.Missed))
+	if t.Gaps.Places > 0 {
+		m.missed.add("", float64(t.Gaps.Bytes))
+		m.gaps.add("", float64(t.Gaps.Places))
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // rowsMagic begins each file of rows. The last byte is the version.
-const rowsMagic = "tsrows\x00\x02"
+const rowsMagic = "tsrows\x00\x03"
 
 // A file of rows consists of the magic, a hash of its key, a hash of its turns, and the turns.
 const rowsHead = len(rowsMagic) + 2*sha256.Size
@@ -78,7 +78,8 @@ func (c *rowCodec) codeTurn(t *Turn) {
 		c.codeFlag(&t.Usage[k].Reported)
 	}
 	c.codeTime(&t.At)
-	c.codeNumber(&t.Missed)
+	codeInteger(c, &t.Gaps.Places)
+	c.codeNumber(&t.Gaps.Bytes)
 	codeInteger(c, &t.FirstToken)
 	codeInteger(c, &t.Duration)
 	codeInteger(c, &t.Cost.Source)

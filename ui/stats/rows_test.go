@@ -9,6 +9,7 @@ import (
 
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui/present"
 )
 
 // exampleTurns returns turns in which no field of any row is zero.
@@ -18,7 +19,7 @@ func exampleTurns() []Turn {
 		t := Turn{
 			Values: [numKeys]string{"m", "host", "openai", "client", "2026-03-01", ""}, RequestedModel: "r", Run: localRun + "abc", At: time.Unix(int64(1e9+n), 5).UTC(),
 			Failed: n == 1, Refused: n == 1, Stopped: n == 2, Background: n == 2, Phase: "complete", Operation: "chat", ErrorType: "429",
-			FirstToken: time.Second, Duration: stream.NoTime, Missed: 7, Cost: price.Figure{USD: 0.1, Source: price.FromTable, Approximate: true, AsOf: "2026-01-02"},
+			FirstToken: time.Second, Duration: stream.NoTime, Gaps: present.Gaps{Places: 2, Bytes: 7}, Cost: price.Figure{USD: 0.1, Source: price.FromTable, Approximate: true, AsOf: "2026-01-02"},
 			Usage: [numTokens]stream.Count{{N: 1, Reported: true}, {N: 2}, {N: 3, Reported: true}, {N: 4}},
 		}
 		for c := range n {

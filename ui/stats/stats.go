@@ -78,7 +78,7 @@ type Turn struct {
 	Duration       time.Duration
 	Cost           price.Figure
 	Usage          [numTokens]stream.Count
-	Missed         int64 // number of bytes that toolscope missed
+	Gaps           present.Gaps
 	Calls          []Call
 	Findings       []Finding // findings about the turn and its calls
 }
@@ -263,7 +263,7 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 			of.Usage[i] = stream.Count{}
 		}
 	}
-	of.Missed = t.Missed
+	of.Gaps.AddTurn(x, t)
 	of.addFindings(0, t.Findings)
 	calls, _ := present.Calls(t)
 	for _, c := range calls {

@@ -199,7 +199,21 @@ func (s *Set) Notes() (notes []string) {
 	if unseen > 0 {
 		notes = append(notes, count.Of(unseen, "unseen call")+" not counted")
 	}
+	if gaps := s.gaps(); gaps.Places > 0 {
+		notes = append(notes, gaps.Text())
+	}
 	return notes
+}
+
+// gaps returns the gaps in the turns that are counted.
+func (s *Set) gaps() (sum present.Gaps) {
+	for i := range s.turns {
+		if t := &s.turns[i]; !t.Background {
+			sum.Places += t.Gaps.Places
+			sum.Bytes += t.Gaps.Bytes
+		}
+	}
+	return sum
 }
 
 // Text returns a change in the columns of a table: the verdict, the values of the keys, the metric and the numbers.
@@ -351,9 +365,10 @@ func shareFacts(s Share) present.Facts {
 
 // Summary returns the last object in JSON lines: the totals of a set.
 func (s *Set) Summary() present.Facts {
-	total := s.Total()
+	total, gaps := s.Total(), s.gaps()
 	facts := present.Facts{{Key: "type", JSON: "stats"}, {Key: "turns", JSON: total.Turns}, {Key: "calls", JSON: total.Calls}, {Key: "runs", JSON: total.Runs()},
-		{Key: "background", JSON: s.Background()}, {Key: "unseen_calls", JSON: total.Unseen}}
+		{Key: "background", JSON: s.Background()}, {Key: "unseen_calls", JSON: total.Unseen},
+		{Key: "recording_gaps", JSON: gaps.Places}, {Key: "missed_bytes", JSON: int(gaps.Bytes)}}
 	if s.period {
 		facts = append(facts, present.Fact{Key: "unknown_time", JSON: s.untimed})
 	}
