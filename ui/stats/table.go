@@ -199,14 +199,14 @@ func (s *Set) Notes() (notes []string) {
 	if unseen > 0 {
 		notes = append(notes, count.Of(unseen, "unseen call")+" not counted")
 	}
-	if gaps := s.gaps(); gaps.Places > 0 {
+	if gaps := s.sumGaps(); gaps.Places > 0 {
 		notes = append(notes, gaps.Text())
 	}
 	return notes
 }
 
-// gaps returns the gaps in the turns that are counted.
-func (s *Set) gaps() (sum present.Gaps) {
+// sumGaps returns the gaps in the turns that are counted.
+func (s *Set) sumGaps() (sum present.Gaps) {
 	for i := range s.turns {
 		if t := &s.turns[i]; !t.Background {
 			sum.Places += t.Gaps.Places
@@ -365,7 +365,7 @@ func shareFacts(s Share) present.Facts {
 
 // Summary returns the last object in JSON lines: the totals of a set.
 func (s *Set) Summary() present.Facts {
-	total, gaps := s.Total(), s.gaps()
+	total, gaps := s.Total(), s.sumGaps()
 	facts := present.Facts{{Key: "type", JSON: "stats"}, {Key: "turns", JSON: total.Turns}, {Key: "calls", JSON: total.Calls}, {Key: "runs", JSON: total.Runs()},
 		{Key: "background", JSON: s.Background()}, {Key: "unseen_calls", JSON: total.Unseen},
 		{Key: "recording_gaps", JSON: gaps.Places}, {Key: "missed_bytes", JSON: int(gaps.Bytes)}}
