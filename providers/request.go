@@ -56,6 +56,15 @@ func (r *requestState) readMessage(message []byte, at time.Duration) {
 	r.queue, r.responseSize = append(r.queue, requestMessage{message, at}), r.x.Response.Size()
 }
 
+// unansweredAt returns the time of the latest message on a WebSocket, if the provider has sent nothing since. Otherwise
+// it returns NoTime.
+func (r *requestState) unansweredAt() time.Duration {
+	if n := len(r.queue); n > 0 && r.x.Response.Size() <= r.responseSize {
+		return r.queue[n-1].at
+	}
+	return stream.NoTime
+}
+
 // nextRequest returns the request for the next turn, or nil if none was seen. On a WebSocket, it takes the next
 // message from the queue.
 func (r *requestState) nextRequest() *stream.RequestInfo {

@@ -21,7 +21,7 @@ var stalled = &stream.Diagnosis{
 // than minStall is never a stall.
 const (
 	maxCallSilence  = 30 * time.Second  // inside the arguments of a call, where a model doesn't pause to think
-	maxOtherSilence = 120 * time.Second // outside arguments, once a call has begun
+	maxOtherSilence = 120 * time.Second // outside arguments, once a call has begun; in reasoning always
 	minStall        = 20 * time.Second
 	minKnownGaps    = 30 // minimum number of gaps for the usual gaps to be known
 )
@@ -220,6 +220,9 @@ func (u *gapCounts) usualGap() time.Duration {
 // isUnusual reports whether a gap is much longer than earlier gaps or, while these are too few, longer than a
 // fixed limit.
 func (u *gapCounts) isUnusual(gap time.Duration, kind gapKind, named bool) bool {
+	if kind == gapInReasoning && gap <= maxOtherSilence { // providers send reasoning, or its summary, in bursts
+		return false
+	}
 	if u.total >= minKnownGaps {
 		return gap > max(minStall, 10*u.usualGap(), 2*u.longest)
 	}

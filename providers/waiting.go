@@ -37,7 +37,7 @@ const (
 type turnProgress struct {
 	sent  time.Duration // time at which the request was complete, or NoTime
 	kind  TurnState     // kind of the latest delta
-	since time.Duration // arrival time of the first delta in the latest run of deltas of this kind
+	since time.Duration // arrival time of the first delta in the latest run of deltas of this kind; a silence ends a run
 	delta time.Duration // arrival time of the latest delta, or NoTime
 	ping  time.Duration // arrival time of the latest ping since that delta, or NoTime
 }
@@ -73,7 +73,7 @@ func (p *turnProgress) followEvent(event stream.EventKind, at time.Duration) {
 	default:
 		return
 	}
-	if p.delta < 0 || kind != p.kind {
+	if p.delta < 0 || kind != p.kind || at >= p.delta+silentAfter {
 		p.kind, p.since = kind, at
 	}
 	p.delta, p.ping = at, stream.NoTime
@@ -132,10 +132,13 @@ func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	}
 	switch {
 	case t == nil && isWebSocket(x.Head), t != nil && t.Closed():
-		return w, false
+		asked := x.requests.unansweredAt()
+		return Waiting{State: Thinking, For: now - asked}, asked >= 0
 	case t != nil:
 		p = x.silence.progress
-		p.sent = x.requestEnd()
+		if p.sent = x.requestEnd(); isWebSocket(x.Head) {
+			p.sent = x.RequestStart(t)
+		}
 	}
 	since := max(0, p.sent)
 	if w.State, _ = p.stateAt(now); w.State >= KeptAlive {

@@ -31,18 +31,15 @@ const (
 func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
 	for _, x := range v.Exchanges() {
 		last, known := w.last[x.Number]
-		if x.Ended {
-			if known {
-				delete(w.last, x.Number)
-				o := w.beginLine(v, x, "client")
-				o.text("state", "client")
-				w.to.writeObject(o)
-			}
-			continue
-		}
 		clock, timed := v.WallClock(x.Number, x.LastRecordAt())
-		wait, open := v.WaitingAt(x, x.LastRecordAt()+now.Sub(clock))
-		if !timed || !open {
+		wait, waits := v.WaitingAt(x, x.LastRecordAt()+now.Sub(clock))
+		if t := v.LatestOf(x.Number); known && (x.Ended || !waits && t != nil && t.Closed()) {
+			delete(w.last, x.Number)
+			o := w.beginLine(v, x, "client")
+			o.text("state", "client")
+			w.to.writeObject(o)
+		}
+		if !timed || !waits {
 			continue
 		}
 		same := known && last.state == wait.State && last.stalled == wait.Stalled
