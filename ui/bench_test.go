@@ -90,8 +90,8 @@ func BenchmarkLive(b *testing.B) {
 	b.Run("view", func(b *testing.B) { benchmarkView(b, s) })
 }
 
-// BenchmarkFrames measures the slowest of a hundred frames while 200 calls grow, at one size for each layout:
-// the time for drawing a frame, and the time including the batch before it.
+// BenchmarkFrames measures the 99th percentile of the time for a frame while 200 calls grow, at one size for each
+// layout. It measures the drawing alone, and the drawing together with the batch before it.
 func BenchmarkFrames(b *testing.B) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {

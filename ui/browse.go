@@ -200,8 +200,8 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	return places
 }
 
-// commandKeys returns the commands after ":" for the help. A command that is run from the help asks for its
-// argument.
+// commandKeys returns the commands after ":" for the help. If a command needs an argument, running it from the help
+// asks for one.
 func (m *Model) commandKeys() modes.KeyGroup {
 	g := modes.KeyGroup{Title: display.Lit("Commands after :")}
 	for _, c := range m.typedCommands() {

@@ -9,8 +9,8 @@ import (
 
 func calmly(o *Options) { o.Calm = true }
 
-// TestCalmDrawsSeldom checks that new data is drawn at most twice per second, and then completely. Changes
-// that a key causes are drawn at once. Nothing is drawn if nothing arrives.
+// TestCalmDrawsSeldom checks that with reduced motion, new data is drawn at most twice per second, and then
+// completely. Changes that a key causes are drawn at once. Nothing is drawn if nothing arrives.
 func TestCalmDrawsSeldom(t *testing.T) {
 	frames := func(change ...func(*Options)) (n int, s *rig) {
 		s = newScreen(t, 100, 30, change...)
@@ -64,8 +64,8 @@ func ticks(cmd tea.Cmd) (all []tea.Msg) {
 	}
 }
 
-// TestCalmHasNoFigures checks that the screen has no counter that changes all the time, such as bytes per
-// second.
+// TestCalmHasNoFigures checks that with reduced motion, no byte rate is measured, because the rate would change all
+// the time.
 func TestCalmHasNoFigures(t *testing.T) {
 	for _, calm := range []bool{false, true} {
 		s := newScreen(t, 140, 30, func(o *Options) { o.Calm = calm })
@@ -80,7 +80,7 @@ func TestCalmHasNoFigures(t *testing.T) {
 	}
 }
 
-// TestCalmDemoWaits checks that the demo continues only when the user presses a key.
+// TestCalmDemoWaits checks that with reduced motion, the demo continues only when the user presses a key.
 func TestCalmDemoWaits(t *testing.T) {
 	s := staged(t, 100, 30, calmly)
 	if !s.tour.waits || s.tour.at >= 0 {

@@ -48,7 +48,7 @@ func TestGround(t *testing.T) {
 	}
 }
 
-// bareCells returns the number of cells in a frame, and the number of cells without a background.
+// bareCells returns the number of cells without a background in a frame, and the number of all cells.
 func bareCells(frame string) (bare, cells int) {
 	parser, painted := ansi.NewParser(), false
 	for state := byte(0); frame != ""; {

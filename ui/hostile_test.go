@@ -99,7 +99,7 @@ func TestInvisibleCharactersShow(t *testing.T) {
 		shows("read⟨U+200B⟩_file", "read⟨U+202E⟩_file", `read_file⟨tags:"hi"⟩`).press("1gj3").shows("Findings 1")
 }
 
-// TestFramesOfRandomBytes feeds random bytes that are not valid in any protocol.
+// TestFramesOfRandomBytes checks the frames after random bytes that are not valid in any protocol.
 func TestFramesOfRandomBytes(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 8))
 	pieces := append([]string{"data: ", "event: ", "\n\n", "{", "}", "[", `"`, ":", ",", `"type":`, `"index":0`, "\\", "\\u00", " "}, hostile...)

@@ -86,8 +86,7 @@ func TestInboxBatches(t *testing.T) {
 	})
 }
 
-// TestInboxIdle checks that without records, only the wait for the signal remains, and the rate has fallen to
-// zero.
+// TestInboxIdle checks that a single record causes one update, and that an idle screen causes none.
 func TestInboxIdle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inbox := newBox()

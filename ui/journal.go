@@ -174,7 +174,8 @@ func (l *logPage) Typing() *screen.Input {
 	return nil
 }
 
-// Keys returns the keys that scroll, search and export.
+// Keys returns the keys that scroll, search, export and close. While the search text is being typed, it returns the
+// keys for the input.
 func (l *logPage) Keys() []screen.Binding {
 	all := func() { l.line, l.typed = nil, false }
 	if l.typed {

@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/screen"
 )
 
-// helpText returns all text that the help shows in its current place, collected by scrolling.
+// helpText returns all text that the help shows for the current view, collected by scrolling.
 func helpText(s *rig) (all string) {
 	s.press("g")
 	for range 120 {
@@ -115,7 +115,7 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// TestPaneKeys checks that the key of each pane is in the key table, with the same words.
+// TestPaneKeys checks that the key table has exactly the keys of the panes.
 func TestPaneKeys(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	var own []string
@@ -129,10 +129,10 @@ func TestPaneKeys(t *testing.T) {
 	}
 }
 
-// TestUnknownKey checks that a key without an action shows a notice for a while, with the place where the key works.
-// The possible answers to a question stay in view.
+// TestUnknownKey checks that a key without an action shows a notice, and that the notice disappears after a while or
+// at the next key.
 func TestUnknownKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // the notice would disappear after a while, but the test does not wait
+	synctest.Test(t, func(t *testing.T) { // synctest's fake clock skips the time after which the notice disappears
 		s := agent(t, 80, 24).press("K").shows("K does nothing here · ? keys · : commands")
 		s.press("j").hides("does nothing").press("K")
 		s.send(s.cmd())

@@ -42,7 +42,7 @@ func TestLeadsBack(t *testing.T) {
 	}
 }
 
-// TestWordsOnce checks that a paused screen shows only one word for the paused state.
+// TestWordsOnce checks that a paused screen shows the word PAUSED only once.
 func TestWordsOnce(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {
 		s := newScreen(t, size[0], size[1]).feed(demo(t, "parallel")[:60]...).press(" ")

@@ -12,7 +12,7 @@ import (
 // TestFramesOfHostileRequests checks that text from requests, hosts and errors is only drawn as text, in
 // every view of sent requests.
 func TestFramesOfHostileRequests(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // notices disappear after a while; the test does not wait for it
+	synctest.Test(t, func(t *testing.T) { // synctest's fake clock skips the time after which notices disappear
 		for i, text := range hostile {
 			if i%thin() != 0 {
 				continue

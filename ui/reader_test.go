@@ -182,7 +182,7 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// TestCrashInCommand checks that a bug in a command ends the program with the bug's name.
+// TestCrashInCommand checks that a panic in a command ends the program, and that the program reports the panic.
 func TestCrashInCommand(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	msg := recoverCmd(func() tea.Msg { panic("a bug") })()

@@ -90,7 +90,8 @@ func TestResultKeys(t *testing.T) {
 	}
 }
 
-// TestResultRefused checks calls that need no result, and turns that can't continue.
+// TestResultRefused checks that no result can be typed for a turn, for a call of an open turn, or for a call whose
+// request was not captured.
 func TestResultRefused(t *testing.T) {
 	s := newScreen(t, 100, 30).feed(twoCalls(1)...).end()
 	s.press("gha").shows("select a call")

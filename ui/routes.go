@@ -51,7 +51,7 @@ type routeRow struct {
 	silence  time.Duration // longest silence of an open stream
 }
 
-// Keys returns the keys that filter, copy and close.
+// Keys returns the keys that filter, copy, close, and move the cursor.
 func (s *routesPage) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		screen.Key("enter", "its turns", "show only the turns of this host", s.filterBySelected),

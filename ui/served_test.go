@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestServed checks that a session with only a server shows the latest requests and their responses. Once a
+// TestServed checks that a session with only an MCP server shows the latest requests and their responses. Once a
 // model responds, its turns are shown.
 func TestServed(t *testing.T) {
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {140, 40}} {

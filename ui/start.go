@@ -176,7 +176,7 @@ func (su *setupScreen) setupKeys() []screen.Binding {
 	}...)
 }
 
-// pasteKeys returns the keys that select and copy a setup.
+// pasteKeys returns the keys that select, show and copy a setup.
 func (su *setupScreen) pasteKeys() []screen.Binding {
 	move := func(step int) func() {
 		return func() {

@@ -57,7 +57,7 @@ func (s *summary) footRows(h int) int {
 	return 1
 }
 
-// Keys returns the keys that go back to a scene, or leave the demo.
+// Keys returns the keys that go to a scene, restart or leave the demo, and move the cursor.
 func (s *summary) Keys() []screen.Binding {
 	m := s.m
 	keys := append([]screen.Binding{

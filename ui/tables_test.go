@@ -104,8 +104,7 @@ func TestArrangements(t *testing.T) {
 	}
 }
 
-// TestKeys checks that every binding is in the help exactly once, and that while browsing no key has two
-// actions.
+// TestKeys checks that every action is in the help exactly once, and that no key has two actions.
 func TestKeys(t *testing.T) {
 	listed, bound := map[string]int{}, map[string]string{}
 	for _, g := range keyGroups {

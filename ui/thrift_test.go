@@ -112,7 +112,7 @@ func TestThriftWakes(t *testing.T) {
 	if cmd := f.frame.scheduleDraw(redrawTick{}); !f.redraw.on || cmd == nil {
 		t.Error("a screen that is woken too early does not go to sleep again")
 	}
-	f.now = f.now.Add(500 * 24 * time.Hour) // even if the debt was very large
+	f.now = f.now.Add(500 * 24 * time.Hour) // long enough to pay off even a very large debt
 	if cmd := f.frame.scheduleDraw(redrawTick{}); f.redraw.on || cmd != nil {
 		t.Error("a screen that is woken holds back")
 	}

@@ -399,8 +399,8 @@ func (tp *tourPlayer) sceneNumber() int {
 	return min(tp.at+2, len(tourScenes))
 }
 
-// captionLines returns the caption in the given number of rows. If the complete caption doesn't fit, it
-// returns the short caption, with or without the reason.
+// captionLines returns the longest form of the caption that fits into the given number of rows. Until a scene is
+// shown, it returns a line about the next scene.
 func (tp *tourPlayer) captionLines(width, rows int) (lines []screen.StyledText) {
 	if !tp.shown {
 		c := &tourScenes[tp.sceneNumber()-1]

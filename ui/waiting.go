@@ -41,7 +41,7 @@ type waitsKey struct {
 	tenths       time.Duration
 }
 
-// openWaits returns the open streams at the shown moment.
+// openWaits returns a summary of the open streams at the shown moment.
 func (fd *frameDrawer) openWaits() waitSummary {
 	now := fd.m.shownNow()
 	key := waitsKey{fd.m.view, fd.m.in.Timeline.Len(), len(fd.m.streams.open), now / (100 * time.Millisecond)}

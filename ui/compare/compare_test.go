@@ -63,7 +63,7 @@ func TestNothingYet(t *testing.T) {
 	}
 }
 
-// TestIdle checks that nothing is laid out again if nothing has changed.
+// TestIdle checks that nothing is laid out again if the compared turns have not changed.
 func TestIdle(t *testing.T) {
 	p := newProgram(t, 100, 30).answer(1, [2]string{"a", "{}"}).answer(2, [2]string{"a", "{}"}).markAll()
 	c := p.compare()
@@ -150,7 +150,7 @@ func TestBigIsCompared(t *testing.T) {
 	}
 }
 
-// TestToggle checks that turns are marked in order, and that each is marked once.
+// TestToggle checks that turns are marked in order, and that toggling a mark again removes it.
 func TestToggle(t *testing.T) {
 	var m Marks
 	for n := range int32(5) {

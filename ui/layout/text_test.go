@@ -63,8 +63,8 @@ func TestMarks(t *testing.T) {
 	}
 }
 
-// TestEndlessUnit checks that a unit that grows byte by byte takes linear time, and that a unit larger than a
-// screen is divided into rows.
+// TestEndlessUnit checks that a unit that grows byte by byte is laid out completely. The test would be very slow if
+// each byte took time in proportion to the length of the unit.
 func TestEndlessUnit(t *testing.T) {
 	b := textBed(40, display.Drawer{})
 	text := []byte("a" + strings.Repeat("\u0301", 50_000))

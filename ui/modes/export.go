@@ -93,7 +93,8 @@ func partsFirst(items []ExportItem) (all []ExportItem) {
 // Typing returns the input for the file name or command, or nil.
 func (t *exportMenu) Typing() *screen.Input { return t.typed }
 
-// Keys returns a key for each item, and the keys that select an item.
+// Keys returns a key for each item, and the keys that select an item. While a name or command is being typed, it
+// returns the keys for the input.
 func (t *exportMenu) Keys() []screen.Binding {
 	switch {
 	case t.typed != nil && t.verb == Save:

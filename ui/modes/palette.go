@@ -100,7 +100,7 @@ func NewPalette(h Host, does PaletteActions, draw display.Drawer) *Palette {
 // Typing returns the input.
 func (p *Palette) Typing() *screen.Input { return p.line }
 
-// Keys returns the keys that select and run a row.
+// Keys returns the keys that select, complete and run a row, and the key that closes the palette.
 func (p *Palette) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("enter", "run", "run the selection", p.runSelected),

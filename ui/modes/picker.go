@@ -78,7 +78,7 @@ func Themes(looks ThemeActions, draw display.Drawer) Entry {
 // Typing returns the search input. Typed letters search for a theme by its name.
 func (t *themePicker) Typing() *screen.Input { return t.typed }
 
-// Keys returns the keys that try, keep and save a theme.
+// Keys returns the keys that try, keep and save a theme, and the key that restores the previous one.
 func (t *themePicker) Keys() []screen.Binding {
 	step := func(n int) func() { return func() { t.tryTheme(t.At + n) } }
 	return []screen.Binding{

@@ -236,7 +236,7 @@ var partLabels = [...]display.Text{
 	present.MediaClass: display.Lit("media"), present.OtherClass: display.Lit("others"),
 }
 
-// partCost formats a cost in at most eight cells. The costs in the table have the same number of decimals.
+// partCost formats a cost in at most eight cells. Costs under a dollar have four decimals, and others have two.
 func partCost(usd float64, approximate bool) string {
 	decimals := 4
 	switch {

@@ -126,8 +126,8 @@ func BenchmarkShow(b *testing.B) {
 	}
 }
 
-// TestDocumentPane checks that the visible part of a document is drawn without allocations, and many times faster
-// than with a style rendered for each span.
+// TestDocumentPane checks that the visible part of a document is drawn almost without allocations, and many times
+// faster than with a style rendered for each span.
 func TestDocumentPane(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("measured with TOOLSCOPE_LONG=1 alone, and not with the race detector")

@@ -128,7 +128,8 @@ func containsQuery[T string | []byte](n *textQuery, text T) bool {
 	return n.In(b)
 }
 
-// requestMatches reports whether a request's agent, purpose or prompt contains the query.
+// requestMatches reports whether the query occurs in the agent, purpose or prompt of a request, or in the names of
+// the tools whose results the request carries.
 func requestMatches(n *textQuery, a *stream.RequestInfo) bool {
 	return a != nil && (containsQuery(n, a.Agent) || containsQuery(n, a.Title) || containsQuery(n, a.Purpose) || containsQuery(n, a.ResultsOf) || containsQuery(n, a.Snippet))
 }

@@ -106,7 +106,7 @@ const minRun = 3
 // Order returns the order of the rows.
 func (l *List) Order() SortKey { return l.order.by }
 
-// SetOrder changes the order. The cursor stays on its call.
+// SetOrder changes the order, and unfolds all runs. The cursor stays on its call.
 func (l *List) SetOrder(by SortKey) {
 	l.order.by, l.order.folded, l.on, l.over = by, false, nil, false
 }

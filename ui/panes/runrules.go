@@ -62,8 +62,8 @@ func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
 	return x
 }
 
-// Keys returns the keys that move the cursor, open a rule, and go to the moment at which the open rule runs
-// the call.
+// Keys returns the keys that move the cursor, open a rule, go to the moment at which the open rule runs the call, and
+// show all kinds of clients or only the worst.
 func (x *RunRules) Keys() []screen.Binding {
 	enter := screen.Key("enter", "open", "show clients and arguments; then go to the moment", x.openSelected)
 	switch at := x.selectedRule(); {

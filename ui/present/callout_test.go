@@ -49,8 +49,8 @@ func TestCallout(t *testing.T) {
 	}
 }
 
-// TestCalloutOfOpenCall checks that the callout contains the size of the arguments, and that it reports no
-// missing keys if no schema is known.
+// TestCalloutOfOpenCall checks that the callout contains the size of the arguments and the required keys that are
+// missing.
 func TestCalloutOfOpenCall(t *testing.T) {
 	var in providers.Inspector
 	in.Write(stream.Record{Head: &stream.Head{Status: 200}})
@@ -65,7 +65,8 @@ func TestCalloutOfOpenCall(t *testing.T) {
 	}
 }
 
-// TestCalloutAtFinding checks that a callout can be about another finding, and that it counts the remaining findings.
+// TestCalloutAtFinding checks that a callout is about the finding that decides the verdict, and that it can be about
+// any other finding.
 func TestCalloutAtFinding(t *testing.T) {
 	v := response(200, chat(`{"a":1,"a":2,"":3`, finish("length")))
 	turn := v.Session().Turns[0]

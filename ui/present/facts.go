@@ -295,7 +295,7 @@ func exchangeFacts(x *providers.Exchange, t *stream.Turn) Facts {
 	return append(facts, optionalFact("ended_by", "ended by", t.EndedBy.String()))
 }
 
-// parsedArgs returns the arguments as a JSON value, or null if they are not a complete object.
+// parsedArgs returns the arguments as a JSON value: {} if there are none, or null if they are not a complete object.
 func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 	switch {
 	case c.Status() == stream.NoArguments && len(c.Args()) == 0:

@@ -33,7 +33,8 @@ func ShortModel(model string) string {
 	return short
 }
 
-// TurnTitle names a turn by its request, its file or its model.
+// TurnTitle names a turn by its parent, request, model or file, whichever is known first. If none is known, it names
+// the protocol.
 func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
 	switch {
 	case t.Parent != "":

@@ -130,8 +130,8 @@ func TestWho(t *testing.T) {
 	}
 }
 
-// TestOperation checks that operations have the names in the conventions, and that the provider's name is
-// unchanged.
+// TestOperation checks that operations have the names in the conventions, and that a span has the given name of the
+// provider.
 func TestOperation(t *testing.T) {
 	for _, test := range []struct{ dialect, url, name, provider string }{
 		{"openai-chat", "https://api.openai.com/v1/chat/completions", "chat", "openai"},
