@@ -133,6 +133,7 @@ func looksLikeSSE(text []byte) (could, is bool) {
 // detectProtocol returns the protocol with the highest score for the evidence, or nil if no protocol has a
 // score.
 func detectProtocol(e protocol.SniffInput) (best *protocol.Protocol, score protocol.SniffScore) {
+	e = e.Index()
 	for i := range All {
 		if s := All[i].Sniff(e); s.Points > score.Points {
 			best, score = &All[i], s

@@ -40,11 +40,10 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffMessage(e protocol.SniffInput) protocol.SniffScore {
-	line := json.Value(e.Data)
-	if !line.Get("jsonrpc").Is("2.0") {
+	if !e.Get("jsonrpc").Is("2.0") {
 		return protocol.SniffScore{}
 	}
-	method, params, result := line.Get("method").Text(), line.Get("params"), line.Get("result")
+	method, params, result := e.Get("method").Text(), e.Get("params"), e.Get("result")
 	_, numbered := params.Get("protocolVersion").Int()
 	_, answers := result.Get("protocolVersion").Int()
 	switch {

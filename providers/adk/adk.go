@@ -22,8 +22,7 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := json.Value(e.Data)
-	if data.Get("invocationId").IsString() && data.Get("author").IsString() {
+	if e.Get("invocationId").IsString() && e.Get("author").IsString() {
 		return protocol.SniffScore{Points: protocol.Sure, Why: "an event with invocationId and author"}
 	}
 	return protocol.SniffScore{}

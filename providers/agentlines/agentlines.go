@@ -20,7 +20,7 @@ type agent struct {
 	who         string   // the agent's name in findings, if a turn is one run with any number of responses
 	last        string   // type of the line that ends a turn
 	quiet       []string // types of lines that are ignored if the decoder doesn't read them, because they contain nothing about calls
-	sniff       func(kind string, line json.Value) int
+	sniff       func(kind string, e protocol.SniffInput) int
 	read        func(r *run, kind string, line json.Value) (known bool)
 
 	// subAgent returns the id of the sub-agent that a line is about, and the id of the call that started the
@@ -45,9 +45,8 @@ func Protocols() (all []protocol.Protocol) {
 }
 
 func (a *agent) sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	line := json.Value(e.Data)
-	kind := line.Get("type").Text()
-	if points := a.sniff(kind, line); points > 0 {
+	kind := e.Get("type").Text()
+	if points := a.sniff(kind, e); points > 0 {
 		return protocol.SniffScore{Points: points, Why: "a line of type " + kind}
 	}
 	return protocol.SniffScore{}

@@ -15,12 +15,12 @@ import (
 var copilot = agent{
 	name: "copilot-cli", title: "Copilot CLI events", client: "copilot", last: "assistant.turn_end",
 	quiet: []string{"user.*", "session.*", "hook.*", "subagent.*", "system.*", "skill.*", "tool.*", "assistant.*", "model.*", "permission.*"},
-	sniff: func(kind string, line json.Value) int {
-		data := line.Get("data")
+	sniff: func(kind string, e protocol.SniffInput) int {
+		data := e.Get("data")
 		switch {
-		case kind == "result" && line.Get("exitCode").IsPresent() && line.Get("sessionId").IsString():
+		case kind == "result" && e.Get("exitCode").IsPresent() && e.Get("sessionId").IsString():
 			return protocol.Sure
-		case data.Kind() != '{' || !line.Get("id").IsString() || !line.Get("timestamp").IsString():
+		case data.Kind() != '{' || !e.Get("id").IsString() || !e.Get("timestamp").IsString():
 		case strings.HasPrefix(kind, "assistant."), kind == "session.start" && data.Get("producer").Is("copilot-agent"):
 			return protocol.Sure
 		case strings.HasPrefix(kind, "tool.execution_"), kind == "user.message", strings.HasPrefix(kind, "session."), strings.HasPrefix(kind, "model."):

@@ -13,8 +13,8 @@ import (
 // result, when it ends.
 var cursor = agent{
 	name: "cursor-cli", title: "Cursor CLI stream-json", who: "Cursor", last: "a result line",
-	sniff: func(kind string, line json.Value) int {
-		if kind == "tool_call" && line.Get("call_id").IsString() && line.Get("tool_call").Kind() == '{' {
+	sniff: func(kind string, e protocol.SniffInput) int {
+		if kind == "tool_call" && e.Get("call_id").IsString() && e.Get("tool_call").Kind() == '{' {
 			return protocol.Sure
 		}
 		return 0

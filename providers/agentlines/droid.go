@@ -10,12 +10,12 @@ import (
 // arrive complete. The first line looks like Claude Code's.
 var droid = agent{
 	name: "droid-exec", title: "droid exec stream-json", who: "droid", last: "a completion line",
-	sniff: func(kind string, line json.Value) int {
-		has := func(key string) bool { return line.Get(key).IsString() }
+	sniff: func(kind string, e protocol.SniffInput) int {
+		has := func(key string) bool { return e.Get(key).IsString() }
 		switch {
 		case !has("session_id"):
 		case kind == "tool_call" && has("id") && has("toolId"), kind == "tool_result" && has("id") && has("toolId"),
-			kind == "completion" && line.Get("numTurns").IsPresent():
+			kind == "completion" && e.Get("numTurns").IsPresent():
 			return protocol.Sure
 		case kind == "message" && has("role") && has("text"), kind == "reasoning" && has("text"):
 			return protocol.Likely

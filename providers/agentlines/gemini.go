@@ -10,13 +10,13 @@ import (
 // arrive complete. The last line contains the usage of all responses.
 var gemini = agent{
 	name: "gemini-cli", title: "Gemini CLI stream-json", who: "Gemini CLI", last: "a result line",
-	sniff: func(kind string, line json.Value) int {
-		has := func(key string) bool { return line.Get(key).IsString() }
+	sniff: func(kind string, e protocol.SniffInput) int {
+		has := func(key string) bool { return e.Get(key).IsString() }
 		switch {
 		case !has("timestamp"):
 		case kind == "init" && has("session_id") && has("model"),
 			kind == "tool_use" && has("tool_id") && has("tool_name"), kind == "tool_result" && has("tool_id") && has("status"),
-			kind == "error" && has("severity"), kind == "result" && has("status") && line.Get("stats").IsPresent():
+			kind == "error" && has("severity"), kind == "result" && has("status") && e.Get("stats").IsPresent():
 			return protocol.Sure
 		case kind == "message" && has("role") && has("content"):
 			return protocol.Likely

@@ -14,16 +14,16 @@ var pi = agent{
 	quiet: []string{
 		"session", "agent_*", "turn_start", "message_start", "message_end", "tool_execution_start", "tool_execution_update", "queue_*", "compaction_*", "auto_*",
 	},
-	sniff: func(kind string, line json.Value) int {
+	sniff: func(kind string, e protocol.SniffInput) int {
 		switch {
-		case kind == "message_update" && line.Get("assistantMessageEvent").Get("type").IsString(),
-			kind == "tool_execution_end" && line.Get("toolCallId").IsString(),
-			kind == "message_end" && line.Get("message").Get("stopReason").IsString():
+		case kind == "message_update" && e.Get("assistantMessageEvent").Get("type").IsString(),
+			kind == "tool_execution_end" && e.Get("toolCallId").IsString(),
+			kind == "message_end" && e.Get("message").Get("stopReason").IsString():
 			return protocol.Sure
-		case kind == "session" && line.Get("version").IsPresent() && line.Get("cwd").IsString(),
+		case kind == "session" && e.Get("version").IsPresent() && e.Get("cwd").IsString(),
 			kind == "agent_start" || kind == "agent_end" || kind == "turn_start" || kind == "turn_end",
-			kind == "message_start" && line.Get("message").Get("role").IsString(),
-			kind == "tool_execution_start" && line.Get("toolCallId").IsString():
+			kind == "message_start" && e.Get("message").Get("role").IsString(),
+			kind == "tool_execution_start" && e.Get("toolCallId").IsString():
 			return protocol.Likely
 		}
 		return 0

@@ -61,7 +61,7 @@ var eventKinds = map[string]eventKind{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	kind := json.Value(e.Data).Get("type").Text()
+	kind := e.Get("type").Text()
 	if points := eventKinds[kind].points; points > 0 {
 		return protocol.SniffScore{Points: points, Why: "event type " + kind}
 	}

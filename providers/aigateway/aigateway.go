@@ -35,21 +35,20 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := json.Value(e.Data)
-	kind := data.Get("type").Text()
-	call, id := data.Get("toolCallId"), data.Get("id")
+	kind := e.Get("type").Text()
+	call, id := e.Get("toolCallId"), e.Get("id")
 	switch {
-	case kind == "tool-call" && call.IsString() && data.Get("input").IsString(),
+	case kind == "tool-call" && call.IsString() && e.Get("input").IsString(),
 		strings.HasPrefix(kind, "tool-input-") && id.IsString() && call == nil,
-		kind == "tool-result" && call.IsString() && data.Get("result").IsPresent():
+		kind == "tool-result" && call.IsString() && e.Get("result").IsPresent():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "part type " + kind}
-	case kind == "stream-start", kind == "response-metadata", kind == "finish" && data.Get("usage").IsPresent():
+	case kind == "stream-start", kind == "response-metadata", kind == "finish" && e.Get("usage").IsPresent():
 		return protocol.SniffScore{Points: protocol.Strong, Why: "part type " + kind}
-	case kind == "" && data.Get("content").Kind() == '[' && data.Get("finishReason").IsPresent() && data.Get("usage").IsPresent():
+	case kind == "" && e.Get("content").Kind() == '[' && e.Get("finishReason").IsPresent() && e.Get("usage").IsPresent():
 		return protocol.SniffScore{Points: protocol.Strong, Why: "a result with content and finishReason"}
 	case strings.HasSuffix(e.Path, "/ai/language-model"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "path " + e.Path}
-	case kind == "error" && strings.HasPrefix(data.Get("error").Get("name").Text(), "Gateway"):
+	case kind == "error" && strings.HasPrefix(e.Get("error").Get("name").Text(), "Gateway"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "a gateway error"}
 	}
 	return protocol.SniffScore{}

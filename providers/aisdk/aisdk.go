@@ -44,12 +44,8 @@ var chunkPoints = map[string]int{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, errorText, callID, url, id, usage json.Value
-	_ = json.Read(e.Data, // if the data is cut off, the fields before the cut are read
-		json.Field("type", &kind), json.Field("errorText", &errorText),
-		json.Field("toolCallId", &callID), json.Field("url", &url), json.Field("id", &id), json.Field("usage", &usage))
-	name := kind.Text()
-	if strings.HasPrefix(name, "tool-input-") && callID == nil && id != nil || name == "finish" && usage.IsPresent() {
+	name, callID := e.Get("type").Text(), e.Get("toolCallId")
+	if strings.HasPrefix(name, "tool-input-") && callID == nil && e.Get("id") != nil || name == "finish" && e.Get("usage").IsPresent() {
 		return protocol.SniffScore{} // this is a part of a language model's stream, which the SDK's gateway sends
 	}
 	switch points := chunkPoints[name]; {
@@ -57,11 +53,11 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		return protocol.SniffScore{Points: protocol.Sure, Why: "chunk type " + name}
 	case points > 0:
 		return protocol.SniffScore{Points: points, Why: "chunk type " + name}
-	case name == "error" && errorText.IsString():
+	case name == "error" && e.Get("errorText").IsString():
 		return protocol.SniffScore{Points: protocol.Strong, Why: "chunk type error with an errorText"}
 	case e.HeaderIs("X-Vercel-Ai-Ui-Message-Stream"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "header X-Vercel-Ai-Ui-Message-Stream"}
-	case strings.HasPrefix(name, "data-"), name == "file" && url.IsString():
+	case strings.HasPrefix(name, "data-"), name == "file" && e.Get("url").IsString():
 		return protocol.SniffScore{Points: protocol.Likely, Why: "chunk type " + name}
 	}
 	return protocol.SniffScore{}

@@ -41,16 +41,16 @@ var eventTypes = map[string]bool{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	kind := json.Value(e.Data).Get("type")
+	kind := e.Get("type")
 	switch {
-	case kind.Is("message_start") && json.Value(e.Data).Get("message").Get("stopReason") != nil: // message_start of pi
+	case kind.Is("message_start") && e.Get("message").Get("stopReason") != nil: // message_start of pi
 		return protocol.SniffScore{}
 	case eventTypes[kind.Text()]:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind.Text()}
-	case kind.Is("message") && json.Value(e.Data).Get("role").Is("assistant") && !json.Value(e.Data).Get("content").IsString() &&
-		!json.Value(e.Data).Get("text").IsString(): // this is one of droid's messages
+	case kind.Is("message") && e.Get("role").Is("assistant") && !e.Get("content").IsString() &&
+		!e.Get("text").IsString(): // this is one of droid's messages
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a message body"}
-	case kind.Is("error") && json.Value(e.Data).Get("error").Kind() == '{':
+	case kind.Is("error") && e.Get("error").Kind() == '{':
 		return protocol.SniffScore{Points: protocol.Likely, Why: "an error envelope"}
 	case eventTypes[string(e.Event)]:
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}

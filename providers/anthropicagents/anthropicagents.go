@@ -26,9 +26,8 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := json.Value(e.Data)
-	kind := data.Get("type").Text()
-	if !data.Get("processed_at").IsString() {
+	kind := e.Get("type").Text()
+	if !e.Get("processed_at").IsString() {
 		return protocol.SniffScore{}
 	}
 	for _, prefix := range []string{"agent.", "session.", "span.", "user."} {

@@ -43,19 +43,15 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var named, subtype, session, uuid, parent, event, message, tools, mode, servers, usage, turns json.Value
-	if json.Read(e.Data,
-		json.Field("tools", &tools), json.Field("permissionMode", &mode), json.Field("mcp_servers", &servers), json.Field("usage", &usage), json.Field("num_turns", &turns),
-		json.Field("type", &named), json.Field("subtype", &subtype), json.Field("session_id", &session),
-		json.Field("uuid", &uuid), json.Field("parent_tool_use_id", &parent),
-		json.Field("event", &event), json.Field("message", &message)) != nil {
+	if !e.IsWhole() {
 		return protocol.SniffScore{}
 	}
+	session, uuid, parent, message := e.Get("session_id"), e.Get("uuid"), e.Get("parent_tool_use_id"), e.Get("message")
 	ofSession := session.IsString() || parent != nil
 	own := uuid.IsString() || parent != nil // other agents have lines with the same type names
-	switch kind := named.Text(); kind {
+	switch kind := e.Get("type").Text(); kind {
 	case "stream_event":
-		if event.Kind() == '{' {
+		if e.Get("event").Kind() == '{' {
 			return protocol.SniffScore{Points: protocol.Sure, Why: "a stream_event line"}
 		}
 	case "assistant", "user":
@@ -63,8 +59,9 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 			return protocol.SniffScore{Points: protocol.Sure, Why: "a line with a message of the " + kind}
 		}
 	case "system", "result":
-		own = own || tools.Kind() == '[' && (mode != nil || servers != nil) || usage.Kind() == '{' || turns != nil
-		if subtype.IsString() && ofSession && own {
+		own = own || e.Get("tools").Kind() == '[' && (e.Get("permissionMode") != nil || e.Get("mcp_servers") != nil) ||
+			e.Get("usage").Kind() == '{' || e.Get("num_turns") != nil
+		if e.Get("subtype").IsString() && ofSession && own {
 			return protocol.SniffScore{Points: protocol.Sure, Why: "a " + kind + " line"}
 		}
 	case "":

@@ -12,7 +12,6 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
-	"toolscope/stream/json"
 )
 
 // Protocol returns the protocol of codex exec --json.
@@ -31,11 +30,10 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := json.Value(e.Data)
-	switch kind := data.Get("type").Text(); {
-	case kind == "thread.started" && data.Get("thread_id").IsString():
+	switch kind := e.Get("type").Text(); {
+	case kind == "thread.started" && e.Get("thread_id").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a thread.started line"}
-	case strings.HasPrefix(kind, "item.") && data.Get("item").Get("type").IsString():
+	case strings.HasPrefix(kind, "item.") && e.Get("item").Get("type").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a line about an item"}
 	case kind == "turn.started" || kind == "turn.completed" || kind == "turn.failed":
 		return protocol.SniffScore{Points: protocol.Likely, Why: "a " + kind + " line"}

@@ -46,18 +46,14 @@ var eventTypes = map[string]bool{
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var named, index, delta, body, reason json.Value
-	bad := json.Read(e.Data,
-		json.Field("type", &named), json.Field("index", &index), json.Field("delta", &delta),
-		json.Field("message", &body), json.Field("finish_reason", &reason)) != nil
-	kind := named.Text()
-	_, finishes := endings.Codes[reason.Text()]
+	kind, reason := e.Get("type").Text(), e.Get("finish_reason").Text()
+	_, finishes := endings.Codes[reason]
 	switch {
-	case bad:
-	case eventTypes[kind] && (delta.Kind() == '{' || protocol.CountOf(index).Reported):
+	case !e.IsWhole():
+	case eventTypes[kind] && (e.Get("delta").Kind() == '{' || protocol.CountOf(e.Get("index")).Reported):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind}
-	case body.Kind() == '{' && finishes:
-		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with message and finish_reason " + reason.Text()}
+	case e.Get("message").Kind() == '{' && finishes:
+		return protocol.SniffScore{Points: protocol.Sure, Why: "a body with message and finish_reason " + reason}
 	case kind == "" && eventTypes[string(e.Event)]:
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}
 	}

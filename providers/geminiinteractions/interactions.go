@@ -32,30 +32,14 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, object, status, steps json.Value
-	other := false // a frame with is_finished is from version 1 of Cohere's protocol, which also has event types
-	s := json.Scan(e.Data)
-	for ok := s.Object(); ok; ok = s.Member() {
-		switch string(s.Key()) {
-		case "event_type":
-			kind = s.Value()
-		case "is_finished":
-			other = true
-		case "object":
-			object = s.Value()
-		case "status":
-			status = s.Value()
-		case "steps", "outputs":
-			steps = s.Value()
-		}
-	}
-	name, event := kind.Text(), string(e.Event)
+	other := e.Get("is_finished") != nil // a frame from version 1 of Cohere's protocol, which also has event types
+	name, event := e.Get("event_type").Text(), string(e.Event)
 	switch {
 	case strings.HasPrefix(name, "interaction."), strings.HasPrefix(name, "step."), strings.HasPrefix(name, "content."):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + name}
-	case object.Is("interaction"):
+	case e.Get("object").Is("interaction"):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "an interaction"}
-	case steps.Kind() == '[' && status.IsString():
+	case (e.Get("steps").Kind() == '[' || e.Get("outputs").Kind() == '[') && e.Get("status").IsString():
 		return protocol.SniffScore{Points: protocol.Strong, Why: "steps and a status"}
 	case name == "error":
 		return protocol.SniffScore{Points: protocol.Likely, Why: "event type " + name}

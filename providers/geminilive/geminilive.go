@@ -24,13 +24,12 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := json.Value(e.Data)
 	for _, key := range []string{"setupComplete", "serverContent", "toolCallCancellation", "sessionResumptionUpdate", "goAway"} {
-		if data.Get(key).Kind() == '{' {
+		if e.Get(key).Kind() == '{' {
 			return protocol.SniffScore{Points: protocol.Sure, Why: "a message with " + key}
 		}
 	}
-	if data.Get("toolCall").Get("functionCalls").Kind() == '[' {
+	if e.Get("toolCall").Get("functionCalls").Kind() == '[' {
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a message with toolCall"}
 	}
 	return protocol.SniffScore{}

@@ -27,14 +27,13 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := json.Value(e.Data)
-	switch kind := data.Get("type").Text(); {
-	case kind == "chat.start" && data.Get("model_instance_id").IsString(), kind == "chat.end" && data.Get("result").Kind() == '{',
-		strings.HasPrefix(kind, "tool_call.") && (data.Get("tool").IsString() || data.Get("metadata").Kind() == '{'):
+	switch kind := e.Get("type").Text(); {
+	case kind == "chat.start" && e.Get("model_instance_id").IsString(), kind == "chat.end" && e.Get("result").Kind() == '{',
+		strings.HasPrefix(kind, "tool_call.") && (e.Get("tool").IsString() || e.Get("metadata").Kind() == '{'):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind}
-	case kind == "error" && errorTypes[data.Get("error").Get("type").Text()]:
+	case kind == "error" && errorTypes[e.Get("error").Get("type").Text()]:
 		return protocol.SniffScore{Points: protocol.Strong, Why: "an LM Studio error"}
-	case kind == "message.delta" && data.Get("content").IsString():
+	case kind == "message.delta" && e.Get("content").IsString():
 		return protocol.SniffScore{Points: protocol.Likely, Why: "event type " + kind}
 	}
 	return protocol.SniffScore{}

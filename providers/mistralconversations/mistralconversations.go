@@ -29,11 +29,11 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	kind := json.Value(e.Data).Get("type").Text()
+	kind := e.Get("type").Text()
 	switch {
 	case strings.HasPrefix(kind, "conversation.response."), kind == "function.call.delta", kind == "message.output.delta":
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind}
-	case strings.HasPrefix(kind, "tool.execution.") && json.Value(e.Data).Get("output_index").IsPresent(), strings.HasPrefix(kind, "agent.handoff."):
+	case strings.HasPrefix(kind, "tool.execution.") && e.Get("output_index").IsPresent(), strings.HasPrefix(kind, "agent.handoff."):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event type " + kind}
 	}
 	return protocol.SniffScore{}

@@ -35,11 +35,10 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := json.Value(e.Data)
-	kind := data.Get("type").Text()
+	kind := e.Get("type").Text()
 	switch {
-	case !data.Get("event_id").IsString() || data.Get("sequence_number").IsPresent():
-	case kind == "error" && data.Get("error").Kind() == '{':
+	case !e.Get("event_id").IsString() || e.Get("sequence_number").IsPresent():
+	case kind == "error" && e.Get("error").Kind() == '{':
 		return protocol.SniffScore{Points: protocol.Sure, Why: "an error with an event_id"}
 	case hasPrefix(kind, "session.", "conversation.", "response.", "input_audio_buffer.", "output_audio_buffer.", "rate_limits."):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind + " with an event_id"}

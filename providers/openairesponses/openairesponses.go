@@ -35,28 +35,22 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var kind, object, err, number, lane, status, message, id, output, item, itemID, index, response, eventID json.Value
-	_ = json.Read(e.Data, // if the data is cut off, the fields before the cut are still read
-		json.Field("type", &kind), json.Field("object", &object), json.Field("error", &err),
-		json.Field("sequence_number", &number), json.Field("stream_id", &lane), json.Field("status", &status),
-		json.Field("message", &message), json.Field("id", &id), json.Field("output", &output),
-		json.Field("item", &item), json.Field("item_id", &itemID), json.Field("output_index", &index),
-		json.Field("response", &response), json.Field("event_id", &eventID))
-	_, numbered := number.Int()
-	_, coded := status.Int()
-	word := kind.Text()
+	word, item, response := e.Get("type").Text(), e.Get("item"), e.Get("response")
+	_, numbered := e.Get("sequence_number").Int()
+	_, coded := e.Get("status").Int()
 	switch {
-	case response.Get("object").Is("realtime.response"), item.Get("object").Is("realtime.item"), eventID.IsString() && !numbered:
+	case response.Get("object").Is("realtime.response"), item.Get("object").Is("realtime.item"), e.Get("event_id").IsString() && !numbered:
 		return protocol.SniffScore{} // OpenAI's Realtime API has the same event types, but its events have an id instead of a number
-	case strings.HasPrefix(word, "response.") && (isEventType(word) || numbered || item != nil || itemID != nil || index != nil || response != nil):
+	case strings.HasPrefix(word, "response.") && (isEventType(word) || numbered || item != nil || e.Get("item_id") != nil || e.Get("output_index") != nil || response != nil):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + word}
-	case object.Is("response"):
+	case e.Get("object").Is("response"):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a response body"}
-	case output.Kind() == '[' && strings.HasPrefix(id.Text(), "resp_"):
+	case e.Get("output").Kind() == '[' && strings.HasPrefix(e.Get("id").Text(), "resp_"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "the output of a response"}
 	case connectionEvents[word] && (numbered || word != "keepalive"):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event type " + word}
-	case word == "error" && (numbered || coded || lane.IsString() || message.IsString() || err.Get("code").IsString() || err.Get("param") != nil):
+	case word == "error" && (numbered || coded || e.Get("stream_id").IsString() || e.Get("message").IsString() ||
+		e.Get("error").Get("code").IsString() || e.Get("error").Get("param") != nil):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "an error event"}
 	case isEventType(string(e.Event)):
 		return protocol.SniffScore{Points: protocol.Strong, Why: "event name " + string(e.Event)}

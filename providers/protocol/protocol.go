@@ -83,7 +83,24 @@ type SniffInput struct {
 	Header map[string][]string // headers of the response with canonical names; nil if unknown
 	Event  []byte              // SSE event type of a frame
 	Data   []byte              // payload of that frame; empty if only the path and the headers are known
+
+	fields *json.FieldIndex // fields of Data if Index was called; otherwise nil
 }
+
+// Index returns e with an index of its data, so that the protocols don't read the data again for each field.
+func (e SniffInput) Index() SniffInput {
+	if e.fields == nil {
+		fields := json.IndexFields(e.Data)
+		e.fields = &fields
+	}
+	return e
+}
+
+// Get returns the value of a field of the data, or nil if there is none. If keys are duplicate, the last one counts.
+func (e SniffInput) Get(name string) json.Value { return e.Index().fields.Get(name) }
+
+// IsWhole reports whether the data is one complete JSON object, or empty.
+func (e SniffInput) IsWhole() bool { return e.Index().fields.Err() == nil }
 
 // HeaderIs reports whether the response has a header with the given canonical name.
 func (e SniffInput) HeaderIs(name string) bool { return len(e.Header[name]) > 0 }

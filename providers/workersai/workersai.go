@@ -23,15 +23,14 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	data := json.Value(e.Data)
-	result := data.Get("result")
+	result := e.Get("result")
 	switch {
-	case data.Get("done").IsPresent() || data.Get("created_at").IsPresent(): // Ollama
-	case result.Kind() == '{' && data.Get("success").IsPresent() && data.Get("errors").Kind() == '[' && hasResponse(result):
+	case e.Get("done").IsPresent() || e.Get("created_at").IsPresent(): // Ollama
+	case result.Kind() == '{' && e.Get("success").IsPresent() && e.Get("errors").Kind() == '[' && hasResponse(result):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a result with success and errors"}
-	case hasResponse(data) && (data.Get("p").IsString() || hasCalls(data)):
+	case e.Get("response") != nil && (e.Get("p").IsString() || hasCalls(e.Get("tool_calls"))):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a chunk with response and its own fields"}
-	case data.Get("response").IsString() && data.Get("usage").Get("prompt_tokens").IsPresent():
+	case e.Get("response").IsString() && e.Get("usage").Get("prompt_tokens").IsPresent():
 		return protocol.SniffScore{Points: protocol.Likely, Why: "a chunk with response and usage"}
 	}
 	return protocol.SniffScore{}
@@ -39,10 +38,10 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 
 func hasResponse(v json.Value) bool { return v.Get("response") != nil }
 
-// hasCalls reports whether the first call in a chunk has its name and arguments at the top level, as Workers AI
+// hasCalls reports whether the first call in a list has its name and arguments at the top level, as Workers AI
 // writes them.
-func hasCalls(data json.Value) bool {
-	for c := range data.Get("tool_calls").Elements() {
+func hasCalls(calls json.Value) bool {
+	for c := range calls.Elements() {
 		return c.Get("name").IsString() && c.Get("arguments").IsPresent()
 	}
 	return false
