@@ -9,11 +9,16 @@ import (
 	"sync"
 )
 
-// Table is a list of prices for lookups. It is read when the first price is looked up, because many
-// runs need none.
+// Table is a list of prices for lookups.
 type Table struct {
 	Today string // day that is used for turns whose date is unknown; "" if prices are never too old
 
+	*rowIndex
+}
+
+// rowIndex contains the rows of a table, and finds them by name. It is built when the first price is looked up,
+// because many runs need none. All embedded tables share one.
+type rowIndex struct {
 	list     func() []tableRow // rows; if several rows have the same seller and model, the last one is used
 	once     sync.Once
 	rows     map[rowKey]*tableRow
@@ -53,7 +58,9 @@ const maxAsked = 1 << 8
 type rowKey struct{ provider, id string }
 
 // Embedded returns the table that is built into toolscope.
-func Embedded() *Table { return &Table{list: embeddedRows} }
+func Embedded() *Table { return &Table{rowIndex: &embeddedIndex} }
+
+var embeddedIndex = rowIndex{list: embeddedRows}
 
 // namePrefix is a pattern for names, without its asterisks.
 type namePrefix struct {
@@ -64,24 +71,22 @@ type namePrefix struct {
 
 // With returns t with the given rows added. A row replaces the earlier row for the same seller and model.
 func (t *Table) With(rows []Price) *Table {
-	return &Table{Today: t.Today, list: func() (list []tableRow) {
-		if t.list != nil {
+	return &Table{Today: t.Today, rowIndex: &rowIndex{list: func() (list []tableRow) {
+		if t.rowIndex != nil {
 			list = t.list()
 		}
 		for _, p := range rows {
 			list = append(list, tableRow{Price: p})
 		}
 		return list
-	}}
+	}}}
 }
 
 // buildIndex builds the maps for lookups. Only the first call does so.
-func (t *Table) buildIndex() {
-	t.rows, t.ids, t.hosts, t.prefixes = map[rowKey]*tableRow{}, map[string][]rowKey{}, map[string]bool{}, map[string][]namePrefix{}
-	if t.list == nil {
-		return
-	}
+func (t *rowIndex) buildIndex() {
 	list := t.list()
+	t.rows, t.ids = make(map[rowKey]*tableRow, 2*len(list)), make(map[string][]rowKey, 2*len(list))
+	t.hosts, t.prefixes = map[string]bool{}, map[string][]namePrefix{}
 	for i := range list {
 		t.rows[list[i].key()] = &list[i]
 	}
@@ -97,7 +102,7 @@ func (t *Table) buildIndex() {
 func (p Price) key() rowKey { return rowKey{strings.ToLower(p.Provider), strings.ToLower(p.ID)} }
 
 // addAliases adds the other names of a row, unless they have rows of their own.
-func (t *Table) addAliases(p Price) {
+func (t *rowIndex) addAliases(p Price) {
 	k := p.key()
 	for _, name := range p.Names {
 		name = strings.ToLower(name)
