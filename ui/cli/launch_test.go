@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
@@ -30,7 +31,10 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(asHelper); name != "" {
 		os.Exit(help(name))
 	}
-	flag.Parse()
+	if flag.Parse(); flag.Lookup("test.bench").Value.String() == "" { // the tests make much garbage
+		debug.SetGCPercent(400)
+		debug.SetMemoryLimit(2 << 30)
+	}
 	marks.Use(providers.Marks())
 	state, err := os.MkdirTemp("", "toolscope-state-") // the tests must not record to the user's home
 	if err == nil {
@@ -76,7 +80,7 @@ var binary = sync.OnceValues(func() (path string, err error) {
 		return "", err
 	}
 	path = filepath.Join(binaryFolder, "toolscope")
-	out, err := exec.Command("go", "build", "-o", path, "toolscope").CombinedOutput()
+	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, "toolscope").CombinedOutput()
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, out)
 	}

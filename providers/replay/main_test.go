@@ -1,0 +1,17 @@
+package replay
+
+import (
+	"flag"
+	"os"
+	"runtime/debug"
+	"testing"
+)
+
+// TestMain makes garbage collection rare, except in benchmarks, because the tests make much garbage and keep
+// little memory.
+func TestMain(m *testing.M) {
+	if flag.Parse(); flag.Lookup("test.bench").Value.String() == "" {
+		debug.SetGCPercent(400)
+	}
+	os.Exit(m.Run())
+}
