@@ -2,6 +2,7 @@ package textcall
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -64,7 +65,7 @@ func Find(text []byte, tools func() Tools, otherCalls bool) (Call, bool) {
 			switch {
 			case declared.Known && !declared.Has(tool):
 			case !declared.Known && (open.form.bare || open.form.offer || !endsSentence(before)):
-			case isFenced(text, start):
+			case isFenced(text, start), isInQuotingTag(text[max(0, start-maxTail):start]):
 			default:
 				return Call{open.form.name, open.form.title, tool, start, clipOpening(text[start:end])}, true
 			}
@@ -99,6 +100,9 @@ func nameStart(text []byte, at int) int {
 	start := at
 	for start > 0 && at-start < maxName && isNameByte(text[start-1]) {
 		start--
+	}
+	for start < at && strings.IndexByte("-.:/", text[start]) >= 0 {
+		start++
 	}
 	return start
 }
@@ -177,33 +181,58 @@ func isCloser(tag string) bool {
 	case strings.HasPrefix(tag, "</"), strings.Contains(tag, "end"):
 		return true
 	}
-	return strings.HasPrefix(tag, "<|") || strings.HasPrefix(tag, "<｜") || strings.HasSuffix(tag, "|>")
+	return tag == "<eos>" || strings.HasPrefix(tag, "<|") || strings.HasPrefix(tag, "<｜") || strings.HasSuffix(tag, "|>")
 }
 
 // strayWords are words that models write before a call.
 var strayWords = []string{"court", "call", "count", "assistant", "function"}
 
-// wordsBefore returns the text before a form on the same line, without tags and tokens directly before the form.
+// wordsBefore returns the text before a form on the same line, without tags and tokens directly before the form. It has
+// white space at its end only if it consists of white space.
 func wordsBefore(text []byte, at int) string {
 	line := text[max(0, at-maxTail):at]
-	before := strings.TrimRight(string(line[bytes.LastIndexByte(line, '\n')+1:]), " \t")
+	before := string(line[bytes.LastIndexByte(line, '\n')+1:])
 	for {
-		open := strings.LastIndexByte(before, '<')
-		if n := len(before); n == 0 || before[n-1] != '>' || open < 0 || n-open > maxOpening {
+		trimmed := strings.TrimRight(before, " \t")
+		open := strings.LastIndexByte(trimmed, '<')
+		if n := len(trimmed); n > 0 && (trimmed[n-1] != '>' || open < 0 || n-open > maxOpening) {
+			return trimmed
+		} else if n == 0 {
 			return before
 		}
-		before = strings.TrimRight(before[:open], " \t")
+		before = trimmed[:open]
 	}
 }
 
-// isQuoted reports whether a form that follows the given text is in backticks or directly after a quotation mark.
+// isQuoted reports whether a form that follows the given text on its line is in backticks, directly after a quotation
+// mark, or in a line of a quotation, a list, a comment, a patch, a log, a search result or an indented code block.
 func isQuoted(before string) bool {
-	return strings.Count(before, "`")%2 == 1 || strings.HasSuffix(before, `"`) || strings.HasSuffix(before, "'")
+	return strings.Count(before, "`")%2 == 1 || hasAnySuffix(before, `"`, "'", "“", "„", "«", "‘") || quotedLine.MatchString(before)
+}
+
+// hasAnySuffix reports whether text ends with one of the suffixes.
+func hasAnySuffix(text string, suffixes ...string) bool {
+	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(text, s) })
+}
+
+// quotedLine matches the beginning of a line that quotes what follows.
+var quotedLine = regexp.MustCompile(`^(?:[ \t]*>|[ \t]*(?:[-+*;]|--|#+|//+|/\*+|<!--|\d+[.)])[ \t]*$|(?: {4}|\t)[ \t]*$|[^\s:]+:\d+:[ \t]*$|\[\d[^\]]*\][ \t]*$)`)
+
+// quotingTags are elements in which documents quote texts.
+var quotingTags = []string{"code", "pre", "kbd", "samp", "example", "examples", "blockquote", "li", "td", "p", "details"}
+
+// isInQuotingTag reports whether text has an open element of quotingTags.
+func isInQuotingTag(text []byte) bool {
+	return slices.ContainsFunc(quotingTags, func(tag string) bool {
+		open := max(bytes.LastIndex(text, []byte("<"+tag+">")), bytes.LastIndex(text, []byte("<"+tag+" ")))
+		return open > bytes.LastIndex(text, []byte("</"+tag+">"))
+	})
 }
 
 // endsSentence reports whether the text before a call is empty, ends like a sentence, or is one of strayWords, which
 // models write by mistake.
 func endsSentence(before string) bool {
+	before = strings.TrimSpace(before)
 	return before == "" || slices.Contains(strayWords, before) || strings.HasSuffix(before, "…") ||
 		strings.IndexByte(".!?:)]}", before[len(before)-1]) >= 0
 }
@@ -216,7 +245,7 @@ func isFenced(text []byte, at int) (fenced bool) {
 		if at < next {
 			return fenced
 		}
-		if l := bytes.TrimLeft(line, " \t>"); bytes.HasPrefix(l, []byte("```")) || bytes.HasPrefix(l, []byte("~~~")) {
+		if l := bytes.TrimLeft(line, " \t>-+*.0123456789"); bytes.HasPrefix(l, []byte("```")) || bytes.HasPrefix(l, []byte("~~~")) {
 			fenced = !fenced
 		}
 		text, at = rest, at-next

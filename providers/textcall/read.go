@@ -2,6 +2,7 @@ package textcall
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"toolscope/stream/json"
@@ -160,12 +161,22 @@ func readJSON(c *cursor) string {
 	return name
 }
 
+// factKeys are keys of JSON about a tool or about a call that ran. A call that a model makes doesn't have them.
+var factKeys = []string{
+	"description", "required", "strict", "output", "result", "response", "error", "status", "duration", "score", "reason", "expected", "verdict",
+}
+
 // nameIn returns the name of the tool in a call written as JSON. The result hasArgs says whether the call has
-// arguments.
+// arguments and none of factKeys.
 func nameIn(call json.Value) (name string, hasArgs bool) {
+	hasFacts := func() bool {
+		return slices.ContainsFunc(factKeys, func(key string) bool { return call.Get(key).IsPresent() })
+	}
+	facts := hasFacts()
 	for _, wrapper := range [...]string{"function", "tool_call", "action"} {
 		if inner := call.Get(wrapper); inner.Kind() == '{' {
 			call = inner
+			facts = facts || hasFacts()
 			break
 		}
 	}
@@ -183,7 +194,7 @@ func nameIn(call json.Value) (name string, hasArgs bool) {
 		if args.Get("properties") != nil || args.Get("type").Is("object") {
 			return "", false // this is the declaration of a tool
 		}
-		hasArgs = true
+		hasArgs = !facts
 	}
 	return name, hasArgs
 }
