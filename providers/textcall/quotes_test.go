@@ -102,7 +102,7 @@ func TestVariants(t *testing.T) {
 		if !strings.Contains(c.text, "court") {
 			variants["twice"] = c.text + "\n" + c.text
 			variants["a long name"] = strings.ReplaceAll(c.text, "get_time", "mcp__clock-2__get_time")
-			variants["special values"] = strings.ReplaceAll(c.text, "CET", `Ä{"` + "é — 東京")
+			variants["special values"] = strings.ReplaceAll(c.text, "CET", `Ä{"`+"é — 東京")
 		}
 		for what, text := range variants {
 			if what == "special values" && (strings.Contains(text, `"zone":"Ä{"`) || strings.Contains(text, `"Ä{"`) || strings.Contains(text, `'Ä`) || c.form == "gemma") {
