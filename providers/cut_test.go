@@ -9,9 +9,11 @@ import (
 )
 
 // TestCutByOthers checks streams that a party other than the sender cuts off at any place. The findings must not
-// blame a different party, and must have the severity info if the client cut off the stream.
+// blame a different party, and must have the severity info if the client cut off the stream. Each place is cut by one
+// of the parties, or with TOOLSCOPE_LONG=1 by each of them.
 func TestCutByOthers(t *testing.T) {
 	rarely(t)
+	parties := []string{"client", "network", "toolscope"}
 	for _, f := range fixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
@@ -24,9 +26,10 @@ func TestCutByOthers(t *testing.T) {
 				if n == 0 { // the start of any other frame is the end of the previous frame
 					places = append(places, start)
 				}
-				for _, at := range places {
+				for i, at := range places {
 					soFar := f.blamesSoFar(at)
-					for _, by := range []string{"client", "network", "toolscope"} {
+					first := (int(n) + i) % int(inLong(3, 1))
+					for _, by := range parties[first : first+int(inLong(1, 3))] {
 						if wrong := f.cutBy(at, by, so, soFar); wrong != "" {
 							t.Fatalf("cut by %s at byte %d of %d: %s", by, at, len(f.wire), wrong)
 						}

@@ -93,16 +93,13 @@ func state(session *stream.Session) string {
 	return turnLines(session) + s.String() + callLines(session)
 }
 
-// effort returns the total number of bytes that may be read for one kind of cutting. It allows every place in a wire
-// of up to 512 bytes (32 KiB with TOOLSCOPE_LONG=1), and fewer places in a longer wire.
+// effort returns the number of bytes of a wire that may be read again for one kind of cutting: every place in up to
+// 256 bytes (32 KiB with TOOLSCOPE_LONG=1), and fewer places in longer wires.
 func effort() int {
-	switch {
-	case testing.Short() || raceEnabled:
-		return 256 * 256
-	case os.Getenv("TOOLSCOPE_LONG") != "":
+	if os.Getenv("TOOLSCOPE_LONG") != "" && !testing.Short() && !raceEnabled {
 		return 32768 * 32768
 	}
-	return 512 * 512
+	return 256 * 256
 }
 
 // cuttings yields divisions of wire into chunks: byte by byte, in two at every place, and at random places. If the

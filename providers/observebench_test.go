@@ -102,10 +102,11 @@ func BenchmarkAgentLog(b *testing.B) {
 	}
 }
 
-// TestAgentLog checks that each call in a long log is reported once, with the right treatment.
+// TestAgentLog checks that each call in a long log is reported once, with the right treatment. With TOOLSCOPE_LONG=1,
+// it checks both treatments in both protocols.
 func TestAgentLog(t *testing.T) {
 	for _, target := range []string{"openai-chat", "gemini"} {
-		for _, rewritten := range []bool{false, true} {
+		for _, rewritten := range []bool{target == "gemini", target == "openai-chat"}[:inLong(1, 2)] {
 			want := map[bool]string{false: "intact", true: "reformatted"}[rewritten]
 			turns := newAgentLog(target, rewritten).inspect(true).Session().Turns
 			if len(turns) != agentTurns {

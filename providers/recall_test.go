@@ -42,7 +42,7 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 
 // TestLoadCost checks that a late exchange allocates no more memory than a much earlier one.
 func TestLoadCost(t *testing.T) {
-	last := 600
+	last := 400
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
 		last = 4500
 	}
@@ -101,7 +101,7 @@ func TestRecallForgets(t *testing.T) {
 	if r.calls != maxRecalled || len(r.byTurn) != len(r.entries) || len(r.postings) > maxRecalled+len(r.entries)+8 || len(r.latest) > len(r.postings) {
 		t.Errorf("%d calls, %d files of %d turns, %d mentions of %d clues", r.calls, len(r.entries), len(r.byTurn), len(r.postings), len(r.latest))
 	}
-	manyCalls(in, 2*maxRecalled, 64)
+	manyCalls(in, int(inLong(1, 2))*maxRecalled, 64)
 	if ask("call_00000000q"); r.calls != maxRecalled || len(r.postings) > maxRecalled+len(r.entries)+8 || len(r.latest) > len(r.postings) {
 		t.Errorf("then %d calls, %d mentions of %d clues", r.calls, len(r.postings), len(r.latest))
 	}

@@ -72,12 +72,17 @@ func roundTripAll(t *testing.T, s *stream.Session) {
 	}
 }
 
-// roundTrip sends a call to every target with every policy, and reads it back.
+// roundTrip sends a call to every target with every policy, and reads it back. Without TOOLSCOPE_LONG=1, it tries one
+// pair of target and policy in three; which ones depends on the call.
 func roundTrip(t *testing.T, src *replay.Source, call protocol.Part) {
 	t.Helper()
+	pair := len(call.Args) + len(call.ID)
 	for _, to := range Targets() {
 		for i := range replay.Policies {
 			if !replay.Policies[i].Knows(src.From, to) {
+				continue
+			}
+			if pair++; pair%int(inLong(3, 1)) != 0 {
 				continue
 			}
 			p := src.Preview(to, &replay.Policies[i])
