@@ -166,7 +166,7 @@ func (m *Model) openLog() {
 	m.modeStack.pushMode(&logPage{m: m, Window: screen.Window{Stick: true}})
 }
 
-// Typing returns the input while the search text is being typed, else nil.
+// Typing returns the input while the search text is being typed, or nil otherwise.
 func (l *logPage) Typing() *screen.Input {
 	if l.typed {
 		return l.line

@@ -79,7 +79,7 @@ func (c *comparison) Roll(rows int) {
 	c.Window.Roll(rows)
 }
 
-// columnState has the values that show whether a column has changed.
+// columnState contains the values that show whether a column has changed.
 type columnState struct {
 	turn   stream.Ref
 	events int
@@ -87,8 +87,8 @@ type columnState struct {
 	ended  bool
 }
 
-// Entry opens the mode with the turns that diff.ChooseTurns returns. The parameter bill computes their costs.
-// If large is set, equal rows are hidden at first.
+// Entry returns the entry that opens the mode with the turns that diff.ChooseTurns returns. The parameter bill
+// computes their costs. If large is set, equal rows are hidden at first.
 func Entry(marks *Marks, bill *panes.Costs, draw display.Drawer, large bool) modes.Entry {
 	return modes.Entry{Binding: screen.Do("compare", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		places, why, tool := diff.ChooseTurns(h.View(), h.Chosen(), *marks)

@@ -269,7 +269,7 @@ func (g *group) hasDifference() bool {
 	return false
 }
 
-// groupAt returns the group of a row; nil if the row does not belong to a call.
+// groupAt returns the group of a row, or nil if the row does not belong to a call.
 func (c *comparison) groupAt(row int) *group {
 	if row >= len(c.rows) || c.rows[row].kind != callLine && c.rows[row].kind != fieldLine {
 		return nil

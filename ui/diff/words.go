@@ -245,8 +245,9 @@ func (p *Comparison) agreeingSides() (group []int, decided bool) {
 	return group, decided
 }
 
-// Agreement returns a sentence about the sides that agree, e.g. "No two agree." or "A and B agree." It returns "" if
-// there are only two sides and they differ, or if some sides differ and others are undecided.
+// Agreement returns a sentence about the sides that agree, e.g. "No two agree." or "A and B agree." If there are no
+// calls, the sentence says so. It returns "" if there are only two sides and they differ, or if some sides differ and
+// others are undecided.
 func (p *Comparison) Agreement(name func(int) string) string {
 	group, decided := p.agreeingSides()
 	n := p.Count()

@@ -100,7 +100,7 @@ func hostOf(s *matchTarget, is func(string) bool) bool {
 	return host != "" && is(host)
 }
 
-// originMachine returns the machine that captured a turn; nil for this machine.
+// originMachine returns the machine that captured a turn, or nil for this machine.
 func (s *matchTarget) originMachine() *stream.Machine {
 	if s.exchange == nil {
 		return nil

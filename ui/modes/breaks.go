@@ -24,7 +24,7 @@ type Hold struct {
 	For, Left      time.Duration // how long the response has been held, and the time until it resumes
 	Given, Waiting int64         // bytes that the client has received, and bytes that are held
 	Next           []byte        // the next frame for the client; nil until one has arrived
-	Ended          bool          // the provider has sent the complete response
+	Ended          bool          // the provider has sent all of the response
 }
 
 // ResumeMode selects how a held response is resumed.

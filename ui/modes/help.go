@@ -70,7 +70,7 @@ func NewHelp(h Host, pen *screen.Pen, places []KeyContext) *Help {
 	return &Help{host: h, pen: pen, places: places}
 }
 
-// Typing returns the search input while text is being typed; otherwise nil.
+// Typing returns the search input while text is being typed, or nil otherwise.
 func (h *Help) Typing() *screen.Input {
 	if h.typed {
 		return h.line

@@ -50,7 +50,7 @@ type replayMode struct {
 	sections [numSections]screen.Window
 }
 
-// Entry opens the mode for the selected call or turn, with the last target and policy.
+// Entry returns the entry that opens the mode for the selected call or turn, with the last target and policy.
 func Entry(outlet modes.Exporter, draw display.Drawer, large bool) modes.Entry {
 	last := &previewKey{to: noTarget}
 	key := screen.Key("p P", "", "replay", nil)

@@ -44,8 +44,8 @@ type sentBackMode struct {
 
 const sidesFrom = 72 // minimum width at which the sides are next to each other
 
-// SentBack opens the mode for the selected call. If a turn is selected, the mode shows its first call that was sent
-// back.
+// SentBack returns the entry that opens the mode for the selected call. If a turn is selected, the mode shows its
+// first call that was sent back.
 func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 	key := screen.Key("o", "", "show the call as sent back", nil)
 	return modes.Entry{Binding: key, New: func(h modes.Host) (modes.Mode, display.Text) {

@@ -44,7 +44,7 @@ type resendMode struct {
 // unchanged is the policy that sends the captured body without changes.
 const unchanged = -1
 
-// ResendEntry opens a resendMode for the selected turn's request.
+// ResendEntry returns the entry that opens a resendMode for the selected turn's request.
 func ResendEntry(m Dependencies) modes.Entry {
 	return modes.Entry{Binding: screen.Do("resend", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, _ := h.View().Find(h.Chosen())

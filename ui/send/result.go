@@ -34,7 +34,7 @@ type resultMode struct {
 // maxTyped is the maximum length, in characters, of a typed result.
 const maxTyped = 256 << 10
 
-// TypeResult opens a resultMode for the selected call.
+// TypeResult returns the entry that opens a resultMode for the selected call.
 func TypeResult(m Dependencies) modes.Entry {
 	return modes.Entry{Binding: screen.Do("result", nil), New: func(h modes.Host) (modes.Mode, display.Text) {
 		t, c := h.View().Find(h.Chosen())

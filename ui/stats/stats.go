@@ -161,7 +161,7 @@ func (s *Set) AddTurn(number int32, t Turn) {
 	s.turns = append(s.turns, t)
 }
 
-// setSource notes the latest source in a turn whose run has a name that is unique only there.
+// setSource sets the source of a turn to the latest source, if the name of its run is unique only within a source.
 func (s *Set) setSource(t *Turn) {
 	if strings.HasPrefix(t.Run, localRun) {
 		t.source = s.sources
@@ -174,7 +174,8 @@ func (s *Set) StartSource() { s.sources, s.first = s.sources+1, len(s.turns) }
 // SourceTurns returns the turns of the latest source.
 func (s *Set) SourceTurns() []Turn { return s.turns[s.first:] }
 
-// AddSourceTurns adds turns to the latest source, and keeps them. SourceTurns returned these turns earlier.
+// AddSourceTurns adds turns that SourceTurns returned earlier to the latest source. The set may keep the slice
+// itself, so the caller must not use it again.
 func (s *Set) AddSourceTurns(turns []Turn) {
 	for i := range turns {
 		s.setSource(&turns[i])
