@@ -82,7 +82,7 @@ func TestAnyKeys(t *testing.T) {
 						t.Logf("after %s", strings.Join(pressed, ""))
 					}
 				}()
-				for range 1400 / thin() {
+				for range 1400 / (2*thin() - 1) {
 					key := keys[random.IntN(len(keys))]
 					pressed = append(pressed, key)
 					s.press(key)

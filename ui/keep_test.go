@@ -30,9 +30,13 @@ func bigAnswer(n, size int) []byte {
 // says so. Turns that can be reloaded are reloaded when the user looks at them.
 func TestKeep(t *testing.T) {
 	drawsAlone(t)
-	const turns, size = 60, 1 << 20
+	const turns = 60
+	size := 1 << 20
+	if thin() > 1 {
+		size = 1 << 18
+	}
 	for _, again := range []bool{false, true} {
-		s := newScreen(t, 140, 30, func(o *Options) { o.Keep = 20 << 20 })
+		s := newScreen(t, 140, 30, func(o *Options) { o.Keep = int64(20 * size) })
 		from := new(shelf)
 		for n := 1; n <= turns; n++ {
 			r := stream.Record{Exchange: n, Data: bigAnswer(n, size), End: true}

@@ -15,7 +15,7 @@ func TestASCIIScreens(t *testing.T) {
 	drawsAlone(t)
 	sizes := [][2]int{{20, 5}, {40, 10}, {80, 24}, {140, 40}, {250, 60}}
 	for i, size := range sizes {
-		if thin() > 1 && i%2 == 1 {
+		if thin() > 1 && i%3 != 1 {
 			continue
 		}
 		for _, f := range append(films[:len(films):len(films)], scenes...) {
