@@ -31,17 +31,9 @@ var checksResults = map[string]bool{codexexec.SessionWrapper: true, "pi session"
 // contains the complete request. In this case, the same rules apply as for any other request.
 func (h *history) checkSession(body []byte, messages []protocol.Message, to *protocol.Target) (done bool) {
 	x, name := h.x, innerWrapper(h.x.Head)
-	if !sendsCalls[name] && !checksResults[name] {
-		return x.Head.Reconstructed
-	}
-	key := sessionKey{file: x.Head.File}
-	if l := h.latestConversation(); l != nil && !l.unnamed {
-		key.conversation = l.number
-	}
-	s := x.in.sessions.get(key)
+	s, key := h.sessionState()
 	if s == nil {
-		s = new(requestrules.Session)
-		x.in.sessions.set(key, s, maxSessions)
+		return x.Head.Reconstructed
 	}
 	h.check.to, h.check.session = to, s
 	switch {
@@ -63,6 +55,24 @@ func (h *history) checkSession(body []byte, messages []protocol.Message, to *pro
 	return true
 }
 
+// sessionState returns the session of the exchange, with its key. It returns nil if the calls and results of the agent
+// aren't checked.
+func (h *history) sessionState() (*requestrules.Session, sessionKey) {
+	key := sessionKey{file: h.x.Head.File}
+	if name := innerWrapper(h.x.Head); !sendsCalls[name] && !checksResults[name] {
+		return nil, key
+	}
+	if l := h.latestConversation(); l != nil && !l.unnamed {
+		key.conversation = l.number
+	}
+	s := h.x.in.sessions.get(key)
+	if s == nil {
+		s = new(requestrules.Session)
+		h.x.in.sessions.set(key, s, maxSessions)
+	}
+	return s, key
+}
+
 // isInOtherSession reports whether a breach is a result without its call, and another session has the call. This
 // session then probably continues the other one.
 func (in *Inspector) isInOtherSession(b *requestrules.Breach, key sessionKey) bool {
@@ -75,6 +85,9 @@ func (in *Inspector) isInOtherSession(b *requestrules.Breach, key sessionKey) bo
 // agent also skips such a turn.
 func (h *history) addSessionCalls(t *stream.Turn) {
 	s := h.check.session
+	if x := h.x; s == nil && x.Request.Size() == 0 && x.Head.Incremental && x.Head.Reconstructed && !x.in.alone { // nothing new was asked
+		s, _ = h.sessionState()
+	}
 	if s == nil || t.Phase() == stream.TurnAborted {
 		return
 	}

@@ -32,7 +32,9 @@ func (x *Exchange) checkBudget(e stream.Event, number int32) {
 	if t.Phase() != stream.TurnTruncated || !tokenLimit.MatchString(t.Finish) || t.HasGap() || len(t.Thinking) == 0 && t.Usage.Reasoning.N == 0 {
 		return
 	}
-	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Code == "FIN_INCOMPLETE" && strings.Contains(f.Message, "filter") }) {
+	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
+		return f.Code == "FIN_INCOMPLETE" && strings.Contains(f.Message, "filter")
+	}) {
 		return
 	}
 	rest := len(t.Text)
