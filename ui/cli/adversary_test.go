@@ -26,7 +26,7 @@ func quotedIn(body string) []string {
 // TestQuotedStreams checks that a stream in a tool's result or in a session file is treated as text, so that its
 // calls are not reported.
 func TestQuotedStreams(t *testing.T) {
-	all, few := logStreams(t), &sample{every: 3}
+	all, few := logStreams(t), &sample{every: 6}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		body := all[name]
 		for n, line := range quotedIn(body) {
@@ -68,7 +68,7 @@ func TestSpoiledLogs(t *testing.T) {
 		"many brackets": func(log string) string { return between(log, "2025-01-02T03:04:05Z "+strings.Repeat("[{", 5000)+"\n") },
 		"half a stream": func(log string) string { return between(log, "2025-01-02T03:04:05Z INFO data: \n") },
 	}
-	all, few := logStreams(t), &sample{every: 5}
+	all, few := logStreams(t), &sample{every: 10}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		body := all[name]
 		want, _ := callsIn(t, body)

@@ -71,8 +71,11 @@ func settingsOf(cmd *cobra.Command) (all []configSetting) {
 	}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		for _, of := range settingTables {
+			if of.table != "" && of.table != name {
+				continue
+			}
 			secret := slices.Contains(strings.Fields(of.secrets), f.Name)
-			if (of.table == "" || of.table == name) && (secret || slices.Contains(strings.Fields(of.flags), f.Name)) {
+			if secret || slices.Contains(strings.Fields(of.flags), f.Name) {
 				all = append(all, configSetting{f, of.table, secret})
 			}
 		}
