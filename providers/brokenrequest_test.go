@@ -223,6 +223,18 @@ var brokenRules = []brokenRule{
 		near: argumentsNear, words: argumentsWords,
 	},
 	{
+		rule: "arguments-string", code: "REQUEST_ILLEGAL", proof: provenByHost,
+		breaks: func(c *trial) (int, int) {
+			c.call().asObject = true
+			return c.at, c.callIndex()
+		},
+		near: argumentsNear,
+		words: map[string]string{
+			"chat":      "Invalid type for '{path}.function.arguments': expected a string, but got an object instead.",
+			"responses": "Invalid type for '{path}.arguments': expected a string, but got an object instead.",
+		},
+	},
+	{
 		rule: "turn-order", code: "REQUEST_ILLEGAL",
 		breaks: func(c *trial) (int, int) {
 			if c.form.name == "gemini" && c.number%2 == 1 { // a call after a text

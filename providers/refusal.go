@@ -450,6 +450,7 @@ var ruleWords = map[string][]string{
 	"name-legal":        {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
 	"tool-name-legal":   {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
 	"arguments-object":  {"valid dictionary", "json object", "google.protobuf.struct"},
+	"arguments-string":  {"expected a string, but got an object", "valid string"},
 	"reasoning-alone":   {"required following item"},
 	"reasoning-kept":    {"expected `thinking`", "'reasoning' item", "must be passed back", "reasoning_content", "cannot be modified"},
 	"reasoning-same":    {"cannot be modified", "could not be verified", "signature"},

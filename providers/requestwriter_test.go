@@ -28,6 +28,7 @@ type wirePart struct {
 	id, name, text string // text is also the text of a result, and the JSON text of a call's arguments
 	signature      string // of reasoning, or of a call in Gemini's protocol
 	isError        bool
+	asObject       bool // the arguments are an object, even if the target requires a string
 }
 
 // A wireMessage is a message in a generated request.
@@ -156,7 +157,7 @@ func (w *requestText) addChat(i int, m *wireMessage) {
 			reasoning += p.text
 		case callPart:
 			path += fmt.Sprintf(".tool_calls[%d]", len(calls))
-			calls = append(calls, fmt.Sprintf(`{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`, quote(p.id), quote(p.name), quote(p.text)))
+			calls = append(calls, fmt.Sprintf(`{"id":%s,"type":"function","function":{"name":%s,"arguments":%s}}`, quote(p.id), quote(p.name), argumentsText(&p)))
 		}
 		w.partAt[i] = append(w.partAt[i], path)
 	}
@@ -166,6 +167,14 @@ func (w *requestText) addChat(i int, m *wireMessage) {
 	case text != "":
 		w.items = append(w.items, `{"role":"user","content":`+quote(text)+`}`)
 	}
+}
+
+// argumentsText returns the arguments of a call as a JSON string, or as an object.
+func argumentsText(p *wirePart) string {
+	if p.asObject {
+		return p.text
+	}
+	return quote(p.text)
 }
 
 // chatAnswer returns the model's message in Chat Completions.
@@ -233,7 +242,7 @@ func responsesItem(p *wirePart, model bool) string {
 	case reasoningPart:
 		return fmt.Sprintf(`{"type":"reasoning","id":%s,"summary":[],"encrypted_content":%s}`, orNull(p.id), quote(p.signature))
 	case callPart:
-		return fmt.Sprintf(`{"type":"function_call","id":%s,"call_id":%s,"name":%s,"arguments":%s}`, quote("fc_"+p.id), quote(p.id), quote(p.name), quote(p.text))
+		return fmt.Sprintf(`{"type":"function_call","id":%s,"call_id":%s,"name":%s,"arguments":%s}`, quote("fc_"+p.id), quote(p.id), quote(p.name), argumentsText(p))
 	case resultPart:
 		return fmt.Sprintf(`{"type":"function_call_output","call_id":%s,"output":%s}`, quote(p.id), quote(p.text))
 	case rawPart:

@@ -61,6 +61,8 @@ func (d *document) correctFault(b *requestrules.Breach, at requestrules.Spot) *c
 		return d.renameTool(p.Name)
 	case "arguments-object":
 		return d.wrapArgs(at, p)
+	case "arguments-string":
+		return d.quoteArgs(at, p)
 	case "turn-order":
 		return d.correctOrder(at)
 	case "content-empty":

@@ -319,6 +319,20 @@ func (d *document) wrapArgs(at requestrules.Spot, p *protocol.Part) *correction 
 	return newCorrection(words, edit{f.value, text})
 }
 
+// quoteArgs makes the arguments of a call a string.
+func (d *document) quoteArgs(at requestrules.Spot, p *protocol.Part) *correction {
+	place := d.placeOf(at.Message, at.Part)
+	if !place.isKnown() {
+		return nil
+	}
+	f, ok := d.findField(place, argsFields, func(v json.Value) bool { return v.Kind() == '{' })
+	if !ok {
+		return nil
+	}
+	var w json.Writer
+	return newCorrection(stream.Messagef("make the arguments of %s a string", nameOf(p)), edit{f.value, w.String(string(d.rawOf(f.value))).Text})
+}
+
 // trimText removes the white space at the end of a text part, or leaves the part out if it is blank. It returns nil
 // if the request doesn't contain the text.
 func (d *document) trimText(at requestrules.Spot, p *protocol.Part) *correction {

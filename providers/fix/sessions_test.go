@@ -129,6 +129,11 @@ func TestBodies(t *testing.T) {
 			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`},
 		{"five cache marks", "anthropic", `{"messages":[` + strings.Repeat(`{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]},`, 4) + `{"role":"user","content":[{"type":"text","text":"b", "cache_control" : {"type":"ephemeral"}}]}]}`,
 			`{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]},` + strings.Repeat(`{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]},`, 3) + `{"role":"user","content":[{"type":"text","text":"b", "cache_control" : {"type":"ephemeral"}}]}]}`},
+		{"arguments as an object", "openai-chat", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":{"dir": "a\"b"}}}]},{"role":"tool","tool_call_id":"c1","content":"x"}]}`,
+			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{\"dir\": \"a\\\"b\"}"}}]},{"role":"tool","tool_call_id":"c1","content":"x"}]}`},
+		{"arguments of an item as an object", "openai-responses", `{"input":[{"role":"user","content":"a"},{"type":"function_call","call_id":"c1","name":"ls","arguments":{"dir": "a\"b"}},{"type":"function_call_output","call_id":"c1","output":"x"}]}`,
+			`{"input":[{"role":"user","content":"a"},{"type":"function_call","call_id":"c1","name":"ls","arguments":"{\"dir\": \"a\\\"b\"}"},{"type":"function_call_output","call_id":"c1","output":"x"}]}`},
+		{"the action of a shell", "openai-responses", `{"input":[{"role":"user","content":"a"},{"type":"local_shell_call","id":"lsh_1","call_id":"c1","status":"completed","action":{"type":"exec","command":["ls"]}},{"type":"local_shell_call_output","call_id":"c1","output":"x"}]}`, ""},
 		{"an indented history", "openai-chat", "{\n  \"messages\": [\n    {\"role\":\"user\",\"content\":\"a\"},\n    {\"role\":\"tool\",\"tool_call_id\":\"c1\",\"content\":\"x\"}\n  ]\n}\n",
 			"{\n  \"messages\": [\n    {\"role\":\"user\",\"content\":\"a\"}\n  ]\n}\n"},
 		{"a custom tool", "openai-responses", `{"input":[{"role":"user","content":"a"},{"type":"custom_tool_call","call_id":"c1","name":"sh","input":"ls"},{"role":"user","content":"b"}]}`,
@@ -150,7 +155,7 @@ func TestBodies(t *testing.T) {
 			t.Errorf("%s: left %v\n got %s\nwant %s", test.name, r.Left, r.Text, test.want)
 		}
 		guess := func(body []byte) (*requestrules.Request, error) { return providers.ReadRequest(body, nil) }
-		if r := correct(t, []byte(test.text), fix.Body, guess); string(r.Text) != test.want {
+		if r := correct(t, []byte(test.text), fix.Body, guess); string(r.Text) != test.want && test.name != "arguments as an object" { // Ollama accepts it
 			t.Errorf("%s, guessed as %s:\n got %s\nwant %s", test.name, r.Target.Name, r.Text, test.want)
 		}
 	}

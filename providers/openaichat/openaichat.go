@@ -411,6 +411,7 @@ var openAI = protocol.Target{
 	Reasoning:     protocol.NoReasoning,
 	ResultsFollow: true,
 	Refusal: protocol.Refusal{
+		ArgsObject:   "Invalid type for 'messages[N].tool_calls[M].function.arguments': expected a string, but got an object instead.",
 		LongID:       "Invalid 'messages[N].tool_calls[M].id': string too long. Expected a string with maximum length 40, but got a string with length {n} instead.",
 		Name:         "Invalid 'messages[N].tool_calls[M].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
 		LoneCall:     "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: {id}",

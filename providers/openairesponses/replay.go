@@ -24,6 +24,7 @@ var target = protocol.Target{
 	Reasoning:     protocol.SignedReasoning,
 	Media:         true,
 	Refusal: protocol.Refusal{
+		ArgsObject:     "Invalid type for 'input[N].arguments': expected a string, but got an object instead.",
 		ID:             "Invalid 'input[N].call_id': empty string. Expected a string with minimum length 1, but got an empty string instead.",
 		LongID:         "Invalid 'input[N].call_id': string too long. Expected a string with maximum length 64, but got a string with length {n} instead.",
 		Name:           "Invalid 'input[N].name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",

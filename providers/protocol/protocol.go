@@ -263,6 +263,7 @@ const (
 // with the length of the id in bytes.
 type Refusal struct {
 	Args        string // arguments that are not an object, or not JSON
+	ArgsObject  string // arguments that are an object instead of a string
 	ID          string // an id that breaks the target's rule
 	LongID      string // an id that is too long, if the provider has a separate message for this
 	SameID      string // two calls with the same id

@@ -205,8 +205,11 @@ func illegalID(to *protocol.Target) string {
 	return "an id has more than " + size + ", or characters other than " + to.IDs.Class
 }
 
-// checkArgs checks that a call's arguments are an object, if the target requires an object.
+// checkArgs checks that a call's arguments are an object or a string, as the target requires.
 func (c *checker) checkArgs(i, j int, p *protocol.Part) {
+	if c.Target.Refusal.ArgsObject != "" && p.Form == protocol.ObjectForm && json.Value(p.Args).Kind() == '{' && hasArguments(p.Raw) {
+		c.addSpot(RequestIllegal, "arguments-string", ByHost, "the arguments are an object instead of a string", spotOf(i, j, p))
+	}
 	if c.Target.Form != protocol.ObjectForm || c.Target.Refusal.Args == "" || len(p.Args) == 0 {
 		return
 	}
@@ -216,6 +219,11 @@ func (c *checker) checkArgs(i, j int, p *protocol.Part) {
 	case json.Value(bytes.TrimSpace(p.Args)).Kind() != '{':
 		c.addSpot(RequestIllegal, "arguments-object", ByRequest, "the arguments are not an object", spotOf(i, j, p))
 	}
+}
+
+// hasArguments reports whether a call has the field arguments. The calls of OpenAI's own tools have other fields.
+func hasArguments(call json.Value) bool {
+	return call.Get("function").Get("arguments").IsPresent() || call.Get("type").Is("function_call") || call.Get("arguments").IsPresent() && !call.Get("type").IsPresent()
 }
 
 // checkTools checks the names of the declared tools.

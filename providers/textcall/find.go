@@ -215,7 +215,7 @@ func hasAnySuffix(text string, suffixes ...string) bool {
 	return slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(text, s) })
 }
 
-// quotedLine matches the beginning of a line that quotes what follows.
+// quotedLine matches the beginning of a line that quotes the rest.
 var quotedLine = regexp.MustCompile(`^(?:[ \t]*>|[ \t]*(?:[-+*;]|--|#+|//+|/\*+|<!--|\d+[.)])[ \t]*$|(?: {4}|\t)[ \t]*$|[^\s:]+:\d+:[ \t]*$|\[\d[^\]]*\][ \t]*$)`)
 
 // quotingTags are elements in which documents quote texts.
