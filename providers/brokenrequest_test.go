@@ -327,6 +327,25 @@ var brokenRules = []brokenRule{
 		words: map[string]string{"anthropic": "messages: final assistant content cannot end with trailing whitespace"},
 	},
 	{
+		rule: "cache-marks", code: "REQUEST_ILLEGAL", proof: provenByRefusal,
+		breaks: func(c *trial) (int, int) {
+			c.mark(0, 2+c.number%3)
+			c.mark(c.at+1, 3)
+			return c.at + 1, -1
+		},
+		near:  []func(c *trial){func(c *trial) { c.mark(0, 1); c.mark(c.at+1, 3) }, func(c *trial) { c.result().text = strings.Repeat(`{"cachePoint":{}}`, 9) }},
+		words: map[string]string{"bedrock": "The model returned the following errors: A maximum of 4 blocks with cache_control may be provided. Found 5."},
+	},
+	{
+		rule: "trailing-space", code: "REQUEST_ILLEGAL", proof: provenByRefusal,
+		breaks: func(c *trial) (int, int) {
+			c.say(true, wirePart{text: "It lists:" + []string{" ", "\n", "\t"}[c.number%3]})
+			return len(c.messages) - 1, 0
+		},
+		near:  []func(c *trial){func(c *trial) { c.say(true, wirePart{text: "It lists: "}) }, (*trial).addQuestion},
+		words: map[string]string{"bedrock": "The model returned the following errors: messages: final assistant content cannot end with trailing whitespace"},
+	},
+	{
 		rule: "reasoning-alone", code: "REQUEST_ILLEGAL",
 		breaks: func(c *trial) (int, int) {
 			c.insert(c.at+2, true, wirePart{kind: reasoningPart, id: "rs_9" + c.call().id, signature: "QQ"})
@@ -394,7 +413,11 @@ func (c *trial) insertPart(message, at int, p wirePart) {
 
 // mark adds blocks with a cache mark to the end of a message.
 func (c *trial) mark(message, n int) {
+	text := `{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}`
+	if c.form.name == "bedrock" {
+		text = `{"cachePoint":{"type":"default"}}`
+	}
 	for range n {
-		c.insertPart(message, len(*c.parts(message)), wirePart{kind: rawPart, text: `{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}`})
+		c.insertPart(message, len(*c.parts(message)), wirePart{kind: rawPart, text: text})
 	}
 }

@@ -17,10 +17,10 @@ const MaxCacheMarks = 4
 // checkCacheMarks checks the number of blocks that the request marks for the cache, in the system prompt, the
 // tools and the messages.
 func (c *checker) checkCacheMarks() {
-	if c.Target.Refusal.CacheMarks == "" || bytes.Count(c.Body, []byte(`"cache_control"`)) <= MaxCacheMarks {
+	if c.Target.Refusal.CacheMarks == "" || bytes.Count(c.Body, []byte(`"cache_control"`))+bytes.Count(c.Body, []byte(`"cachePoint"`)) <= MaxCacheMarks {
 		return
 	}
-	marks := countMarks(c.Body.Get("system")) + countMarks(c.Body.Get("tools"))
+	marks := countMarks(c.Body.Get("system")) + countMarks(c.Body.Get("tools")) + countMarks(c.Body.Get("toolConfig").Get("tools"))
 	at := -1
 	for i := range c.Messages {
 		if marks += countMarks(c.Messages[i].Raw.Get("content")); marks > MaxCacheMarks && at < 0 {
@@ -33,14 +33,23 @@ func (c *checker) checkCacheMarks() {
 		if at < 0 {
 			place.Message = NoMessage
 		}
-		c.addSpot(RequestIllegal, "cache-marks", ByHost, "more than 4 blocks have cache_control", place)
+		c.addSpot(RequestIllegal, "cache-marks", c.claudeProof(), "more than 4 blocks have cache_control", place)
 	}
+}
+
+// claudeProof returns the evidence for a rule of Claude's models. In Bedrock's Converse, other models don't have the
+// rule.
+func (c *checker) claudeProof() Proof {
+	if c.Target.Protocol == "bedrock" {
+		return ByRefusal
+	}
+	return ByHost
 }
 
 // countMarks counts the blocks in a list that have a cache mark, including blocks within results.
 func countMarks(blocks json.Value) (n int) {
 	for block := range blocks.Elements() {
-		if block.Get("cache_control").Kind() == '{' {
+		if block.Get("cache_control").Kind() == '{' || block.Get("cachePoint").Kind() == '{' {
 			n++
 		}
 		if block.Get("type").Is("tool_result") {
@@ -63,7 +72,7 @@ func (c *checker) checkTrailingSpace() {
 	}
 	p := &parts[len(parts)-1]
 	if text := p.Text; p.Kind == protocol.TextPart && len(text) > 0 && bytes.ContainsRune([]byte(" \t\r\n"), rune(text[len(text)-1])) {
-		c.addSpot(RequestIllegal, "trailing-space", ByHost, "the model's last text ends with white space", Spot{Message: last, Part: len(parts) - 1})
+		c.addSpot(RequestIllegal, "trailing-space", c.claudeProof(), "the model's last text ends with white space", Spot{Message: last, Part: len(parts) - 1})
 	}
 }
 
