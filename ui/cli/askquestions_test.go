@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +19,20 @@ type askedExchange struct {
 	pieces  []string // of the response
 	every   int      // time between pieces in milliseconds
 	lost    bool     // the network cut the connection off
+}
+
+// askedServer returns the capture of an MCP server, with a call at a time in milliseconds.
+func askedServer(at int, call, result string) string {
+	line := func(at int, side, message string) string {
+		text, _ := json.Marshal(message + "\n")
+		return fmt.Sprintf(`{"t":%d,"x":1,%s"d":%s}`+"\n", at, ifElse(side == "", "", `"side":"`+side+`",`), text)
+	}
+	return `{"toolscope":1,"created":"2026-03-01T12:00:00Z","by":"toolscope mcp"}` + "\n" + `{"t":0,"x":1,"side":"request","head":{"method":"STDIO","url":"mcp:everything","start":"2026-03-01T12:00:00Z"}}` + "\n" +
+		line(1, "request", `{"jsonrpc":"2.0","id":0,"method":"tools/list","params":{}}`) +
+		line(2, "", `{"jsonrpc":"2.0","id":0,"result":{"tools":[{"name":"get-sum","inputSchema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}}},{"name":"echo","inputSchema":{"type":"object","properties":{"message":{"type":"string"}}}}]}}`) +
+		line(at, "request", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+call+`}`) +
+		line(at+9, "", `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"`+result+`"}]}}`) +
+		`{"t":9000,"x":1,"end":"eof","by":"provider"}` + "\n"
 }
 
 // askedCapture returns a capture with the given exchanges.
@@ -130,53 +145,75 @@ func TestAskQuestions(t *testing.T) {
 		return "Current time is " + time + ". " + strings.Repeat("You are a coding agent. ", 900)
 	}
 
+	sum, early, isSum := anthropicPieces("toolu_1", "mcp__everything__get-sum", `{"a":20,"b":22}`, "tool_use")[0], "", false
+	if early, sum, isSum = strings.Cut(sum, "event: content_block_stop"); !isSum {
+		t.Fatal("the call has no end")
+	}
+	echo := `{"name":"mcp_everything_echo","parametersJsonSchema":{"type":"object","properties":{"message":{"type":"string"},"wait_for_previous":{"type":"boolean"}}}}`
+
 	for _, c := range []struct {
 		run         string
+		server      string // capture of an MCP server
 		exchanges   []askedExchange
 		calls, must string
 		not         string
 	}{
-		{"limited", []askedExchange{
+		{"limited", "", []askedExchange{
 			{request: claudeRequest("You are.", ""), status: 429, pieces: []string{`{"type":"error","error":{"type":"rate_limit_error","message":"slow down"}}`}},
 			{at: 2000, request: claudeRequest("You are.", ""), pieces: done},
 		}, "problems run=limited;calls run=limited", "PROVIDER_ERROR;rate_limit_error;HTTP 429;limited#1;retried in turn 2", ""},
-		{"dropped", []askedExchange{{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", cutArgs, ""), lost: true}},
+		{"dropped", "", []askedExchange{{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", cutArgs, ""), lost: true}},
 			"call ref=dropped#1.1", "ARGS_CUT;63 bytes;network;aborted;no result seen", "state=complete"},
-		{"replaced", []askedExchange{
+		{"replaced", "", []askedExchange{
 			{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", cutArgs, ""), lost: true},
 			{at: 2000, request: claudeRequest("You are.", answeredCall("toolu_1", "{}", "no command", true)), pieces: done},
 		}, "problems run=replaced;call ref=replaced#1.1", "ARGS_REPLACED_BY_EMPTY;by=client;CONNECTION_LOST;by=network;63 bytes", ""},
-		{"subagents", []askedExchange{
+		{"subagents", "", []askedExchange{
 			{request: claudeRequest("You are.", ""), agent: "ae50738e91d3b26b6", pieces: anthropicPieces("toolu_1", "Bash", `{"command":"echo from-subagent"}`, "tool_use")},
 			{at: 100, request: claudeRequest("You are.", ""), agent: "a2b137645ff782241", pieces: anthropicPieces("toolu_2", "Bash", `{"command":"echo from-subagent"}`, "tool_use")},
 		}, "calls run=subagents", "agent=ae50738e91d3b26b6;agent=a2b137645ff782241;from-subagent", ""},
-		{"badtype", []askedExchange{{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", `{"command":42}`, "tool_use")}},
+		{"badtype", "", []askedExchange{{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", `{"command":42}`, "tool_use")}},
 			"problems run=badtype;call ref=badtype#1.1", "SCHEMA_WRONG_TYPE;/command;number;42", ""},
-		{"maximum", []askedExchange{
+		{"maximum", "", []askedExchange{
 			{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", `{"command":"echo h`, "max_tokens")},
 			{at: 2000, request: claudeRequest("You are.", answeredCall("toolu_1", `{"__unparsedToolInput":"{\"command\":\"echo h"}`, "could not be parsed as JSON", true)), pieces: done},
 		}, "call ref=maximum#1.1", "ARGS_CUT;18 bytes;max_tokens", "ARGS_REPAIRED"},
-		{"poisoned", []askedExchange{{request: claudeRequest("You are.", `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_a","name":"Bash","input":{"command":"ls"}},{"type":"tool_use","id":"toolu_b","name":"Bash","input":{"command":"pwd"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_a","content":"ok"}]}`),
+		{"poisoned", "", []askedExchange{{request: claudeRequest("You are.", `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_a","name":"Bash","input":{"command":"ls"}},{"type":"tool_use","id":"toolu_b","name":"Bash","input":{"command":"pwd"}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_a","content":"ok"}]}`),
 			status: 400, pieces: []string{`{"type":"error","error":{"type":"invalid_request_error","message":"messages.1: ` + "`tool_use` ids were found without `tool_result`" + ` blocks immediately after: toolu_b."}}`}}},
 			"problems run=poisoned", "toolu_b;by=client;HTTP 400", "by=provider"},
-		{"unsigned", []askedExchange{
+		{"unsigned", "", []askedExchange{
 			{url: gemini, request: geminiRequest(""), pieces: []string{`data: {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"bash","args":{"command":"ls"}},"thoughtSignature":"QUJDREVG"}]},"finishReason":"STOP"}],"modelVersion":"gemini-3-flash"}` + "\n\n"}},
 			{at: 1000, url: gemini, request: geminiRequest(`,{"role":"model","parts":[{"functionCall":{"name":"bash","args":{"command":"ls"}}}]},{"role":"user","parts":[{"functionResponse":{"name":"bash","response":{"output":"a"}}}]}`), status: 400,
 				pieces: []string{`{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts.","status":"INVALID_ARGUMENT"}}`}},
 		}, "problems run=unsigned", "SIGNATURE_DROPPED;by=client", "intact"},
-		{"loop", loop, "problems run=loop", "LOOP;6", ""},
-		{"stalled", []askedExchange{{url: "https://api.openai.com/v1/chat/completions", request: `{"model":"m","stream":true,"messages":[{"role":"user","content":"write it"}]}`, pieces: stalled, every: 2000, lost: true}},
+		{"loop", "", loop, "problems run=loop", "LOOP;6", ""},
+		{"stalled", "", []askedExchange{{url: "https://api.openai.com/v1/chat/completions", request: `{"model":"m","stream":true,"messages":[{"role":"user","content":"write it"}]}`, pieces: stalled, every: 2000, lost: true}},
 			"problems run=stalled", "STALLED;ping", ""},
-		{"clock", []askedExchange{
+		{"servers", askedServer(500, `{"name":"get-sum","arguments":{"a":20,"b":22},"_meta":{"claudecode/toolUseId":"toolu_1"}}`, "The sum is 42"), []askedExchange{
+			{request: strings.Replace(claudeRequest("You are.", ""), `"tools":[`, `"tools":[{"name":"mcp__everything__get-sum","input_schema":{"type":"object","properties":{"a":{"type":"number"},"b":{"type":"number"}}}},`, 1), pieces: []string{early, "event: content_block_stop" + sum}, every: 1000},
+		}, "calls run=servers text=20;call ref=servers#1.1", "get-sum done;42;matched by id;EXEC_EARLY", ""},
+		{"drift", askedServer(1500, `{"name":"echo","arguments":{"message":"hi"}}`, "Echo: hi"), []askedExchange{
+			{at: 100, url: gemini, request: `{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"tools":[{"functionDeclarations":[` + echo + `]}]}`, pieces: []string{`data: {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"mcp_everything_echo","args":{"message":"hi"}}}]},"finishReason":"STOP"}],"modelVersion":"gemini-3-flash"}` + "\n\n"}},
+		}, "problems run=drift severity=info", "TOOL_SCHEMA_DRIFT;wait_for_previous", ""},
+		{"clock", "", []askedExchange{
 			{request: claudeRequest(clock("15:09:20"), ""), pieces: usage(anthropicPieces("toolu_1", "Bash", `{"command":"ls"}`, "tool_use"), 0, 5000)},
 			{at: 14_000, request: claudeRequest(clock("15:09:34"), answeredCall("toolu_1", `{"command":"ls"}`, "a.txt", false)), pieces: usage(done, 0, 5100)},
 		}, "problems run=clock severity=info", "CACHE_BROKEN;system prompt;by=client;15:09", ""},
 	} {
 		file := saved(t, c.run+".tsc", askedCapture(c.exchanges))
+		if c.server != "" {
+			beside := strings.TrimSuffix(file, ".tsc") + ".mcp"
+			if err := os.Mkdir(beside, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(beside, "a.tsc"), []byte(c.server), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
 		calls, all := strings.Split(c.calls, ";"), ""
 		for _, call := range calls {
 			words := strings.Fields(call)
-			out := command(t, nil, append([]string{"ask", words[0], filepath.Dir(file)}, words[1:]...)...)
+			out := command(t, nil, append([]string{"ask", words[0], file}, words[1:]...)...)
 			if out.code != 0 || len(out.stdout) > 4000 || len(calls) > 3 {
 				t.Errorf("%s: exit code %d, %d bytes: %s", call, out.code, len(out.stdout), out.stderr)
 			}
