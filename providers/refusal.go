@@ -442,7 +442,7 @@ var ruleFields = map[string][]string{
 var ruleWords = map[string][]string{
 	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "function call turn", "tool use concurrency issues"},
 	"result-has-call":   {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},
-	"result-once":       {"single result", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
+	"result-once":       {"single result", "number of function response", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
 	"result-follows":    {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn"},
 	"id-unique":         {"must be unique", "duplicate"},
 	"item-unique":       {"duplicate"},

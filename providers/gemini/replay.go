@@ -25,6 +25,7 @@ var target = protocol.Target{
 		Args:           "Invalid value at 'contents[N].parts[M].function_call.args' (type.googleapis.com/google.protobuf.Struct), \"...\"",
 		Name:           "GenerateContentRequest.tools[N].function_declarations[M].name: Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 128.",
 		LoneCall:       wrongCount,
+		SecondResult:   wrongCount,
 		LoneResult:     "Please ensure that function response turn comes immediately after a function call turn.",
 		Depth:          "Message too deep. Max recursion depth reached for key '...'", // of protobuf's JsonStreamParser
 		Unsigned:       "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:{name}`, position N.",

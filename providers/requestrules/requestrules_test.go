@@ -151,6 +151,9 @@ func TestRules(t *testing.T) {
 		{"by name, in another order", "", askG + "," + callG + "," + contents(catG, lsG)},
 		{"one missing", "call-answered", askG + "," + callG + "," + contents(lsG)},
 		{"one too many", "result-has-call", askG + "," + callG + "," + contents(lsG, catG, lsG)},
+		{"two results with one id", "result-once", askG + "," + withID(callG) + "," + contents(withID(lsG), withID(lsG), withID(catG))},
+		{"two calls and two results with one id", "", askG + "," + sameID(callG) + "," + contents(sameID(lsG), sameID(catG))},
+		{"the same id in a later step", "", askG + "," + withID(callG) + "," + contents(withID(lsG), withID(catG)) + "," + withID(callG) + "," + contents(withID(lsG), withID(catG))},
 		{"the model begins", "turn-order", callG + "," + contents(lsG, catG)},
 		{"calls after calls", "call-answered+", askG + "," + callG + "," + callG + "," + contents(lsG, catG)},
 		{"calls after calls, with late results", "result-follows+", askG + "," + callG + "," + callG + "," + contents(lsG, catG) + "," + contents(lsG, catG)},
@@ -206,4 +209,14 @@ func TestNamelessPlaces(t *testing.T) {
 			t.Errorf("got %q, want %q", m.Text, test.want)
 		}
 	}
+}
+
+// withID gives each call and result in Gemini's protocol an id, which is the name of its tool.
+func withID(text string) string {
+	return strings.NewReplacer(`"name":"ls"`, `"id":"ls","name":"ls"`, `"name":"cat"`, `"id":"cat","name":"cat"`).Replace(text)
+}
+
+// sameID gives each call and result in Gemini's protocol the same id.
+func sameID(text string) string {
+	return strings.ReplaceAll(text, `"name":`, `"id":"x","name":`)
 }
