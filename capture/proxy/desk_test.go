@@ -62,7 +62,7 @@ func stand(t testing.TB, upstream string, change func(*Options)) *desk {
 	d := &desk{t: t, came: make(chan struct{}, 1)}
 	before := runtime.NumGoroutine()
 	o := Options{Routes: []Route{{Prefix: "/", Upstream: upstreamAt(t, upstream)}}, Record: d.record, Log: log.New(logged{t}, "", 0)}
-	o.dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+	o.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
 		d.dials.Add(1)
 		return dialGuard{}.dialChecked(ctx, network, address)
 	}

@@ -28,7 +28,7 @@ func TestNameOfForbiddenAddress(t *testing.T) {
 			return c, err
 		}
 		up := upstreamAt(t, serve(t, func(http.ResponseWriter, *http.Request) {}))
-		d := stand(t, "http://harmless.example:"+up.Port(), func(o *Options) { o.dial = spy })
+		d := stand(t, "http://harmless.example:"+up.Port(), func(o *Options) { o.Dial = spy })
 		resp := d.get("/")
 		body, _ := io.ReadAll(resp.Body)
 		if allowed := addr == "127.0.0.1"; connected != allowed || (resp.StatusCode == 200) != allowed {

@@ -37,6 +37,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ import (
 	"toolscope/capture/fault"
 )
 
-// Options configures a proxy. Routes and Record are required.
+// Options configures a proxy. Record is required. [Proxy.Serve] needs Routes.
 type Options struct {
 	Routes []Route
 	Record func(capture.Record) // called from many goroutines, but in order within an exchange; must not wait
@@ -79,8 +80,10 @@ type Options struct {
 	Roots *x509.CertPool // authorities for upstreams' certificates; nil means the system's
 	Log   *log.Logger    // log of net/http about clients and bugs; if nil, it is dropped
 
-	dial  func(ctx context.Context, network, address string) (net.Conn, error) // nil means a net.Dialer
-	alive time.Duration                                                        // time between keep-alives; 0 means 5 s
+	// Dial connects to upstreams. If it is nil, a dialer is used that refuses names with link-local or metadata addresses.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+	alive time.Duration // time between keep-alives; 0 means 5 s
 }
 
 // Route sends requests whose path begins with Prefix to Upstream, with the prefix removed. The prefix "/" matches all
@@ -174,10 +177,11 @@ func New(o Options) (*Proxy, error) {
 	if len(o.Faults) > 0 {
 		p.faults = fault.NewSet(o.Faults)
 	}
-	if o.dial == nil {
-		o.dial = dialGuard{}.dialChecked
+	if o.Dial == nil {
+		o.Dial = dialGuard{}.dialChecked
 	}
-	o.dial = p.upstreams.trackDial(o.dial)
+	o.Dial = p.upstreams.trackDial(o.Dial)
+	p.options.Dial = o.Dial
 	p.transport, p.single = newTransport(o, p.limits), newTransport(o, p.limits)
 	p.single.DisableKeepAlives = true
 	p.closing, p.close = context.WithCancelCause(context.Background())
@@ -270,12 +274,41 @@ func (p *Proxy) ServeOnly(ctx context.Context, l net.Listener, upstream *url.URL
 	return p.serveRoutes(context.WithValue(ctx, onlyKey{}, true), l, routes)
 }
 
+// ServeDecrypted is like Serve, for connections whose TLS the caller has decrypted. Their clients meant to connect to the
+// upstream itself. So each request must name the upstream's host, and needs no token. The rules for web pages don't
+// apply, because the caller decides who may connect.
+func (p *Proxy) ServeDecrypted(ctx context.Context, l net.Listener, upstream *url.URL) error {
+	routes, err := newRoutes([]Route{{Prefix: "/", Upstream: upstream}})
+	if err != nil {
+		l.Close()
+		return err
+	}
+	return p.serveRoutes(context.WithValue(ctx, decryptedKey{}, upstream), l, routes)
+}
+
+// Dial connects to a host that is not an upstream, with the same checks. An IP address of a metadata service is refused
+// too.
+func (p *Proxy) Dial(ctx context.Context, host, port string) (net.Conn, error) {
+	address := net.JoinHostPort(host, port)
+	if _, err := netip.ParseAddr(host); err == nil {
+		if err := checkAddress(host, address); err != nil {
+			return nil, err
+		}
+	}
+	return p.options.Dial(ctx, "tcp", address)
+}
+
 type (
-	routesKey struct{} // the routes of a listener
-	onlyKey   struct{} // the listener has a single upstream
+	routesKey    struct{} // the routes of a listener
+	onlyKey      struct{} // the listener has a single upstream
+	decryptedKey struct{} // the upstream to which the client of a decrypted connection connects
 )
 
 func (p *Proxy) serveRoutes(ctx context.Context, l net.Listener, routes []route) error {
+	if len(routes) == 0 {
+		l.Close()
+		return errors.New("proxy: there are no routes")
+	}
 	if !p.options.Public && !isLocal(l.Addr()) {
 		l.Close()
 		return fmt.Errorf("proxy: other machines can reach %s: listen on 127.0.0.1, or allow other machines and set a token", l.Addr())
@@ -425,7 +458,11 @@ func (p *Proxy) recordRefusal(r *http.Request, no *Refusal) {
 		_, rest, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 		path = "/…/" + rest
 	}
-	head := capture.Head{Method: r.Method, URL: "http://" + r.Host + path, Header: header, Start: p.options.Now()}
+	scheme := "http"
+	if r.Context().Value(decryptedKey{}) != nil {
+		scheme = "https"
+	}
+	head := capture.Head{Method: r.Method, URL: scheme + "://" + r.Host + path, Header: header, Start: p.options.Now()}
 	put(capture.Record{Side: capture.Request, Head: &head})
 	put(capture.Record{
 		By: capture.Toolscope, Note: capture.OwnAnswer + no.Why,
@@ -444,12 +481,8 @@ func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *Refusa
 	case len(r.TransferEncoding) > 0 && hadLength(r):
 		return nil, Refuse(http.StatusBadRequest, "a request with both Content-Length and Transfer-Encoding is refused: its length is ambiguous")
 	}
-	path, no := p.checkToken(r)
+	path, no := p.checkClient(r)
 	if no != nil {
-		return nil, no
-	}
-	rules := GuardRules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy forwards only to its own upstreams"}
-	if no := rules.Check(r); no != nil {
 		return nil, no
 	}
 	routes, ok := r.Context().Value(routesKey{}).([]route)
@@ -473,6 +506,22 @@ func (p *Proxy) routeRequest(r *http.Request, passed []string) (*target, *Refusa
 	}
 	to.marks = append(passed, p.mark)
 	return to, nil
+}
+
+// checkClient returns the path of a request that is allowed, without the token, or else a refusal.
+func (p *Proxy) checkClient(r *http.Request) (path string, no *Refusal) {
+	if meant, ok := r.Context().Value(decryptedKey{}).(*url.URL); ok {
+		host, _ := splitHost(r.Host)
+		if !strings.EqualFold(strings.TrimSuffix(host, "."), meant.Hostname()) {
+			return "", Refuse(http.StatusMisdirectedRequest, "the Host %q is refused: this connection leads to %s", r.Host, meant.Hostname())
+		}
+		return rawPath(r), nil
+	}
+	if path, no = p.checkToken(r); no != nil {
+		return "", no
+	}
+	rules := GuardRules{Public: p.options.Public, Origins: p.options.Origins, Purpose: "this proxy forwards only to its own upstreams"}
+	return path, rules.Check(r)
 }
 
 // isOwn reports whether u leads to this proxy, e.g. because a base URL was set twice. A request to such a URL would

@@ -70,7 +70,7 @@ func TestRowOfProxies(t *testing.T) {
 	var got http.Header
 	up := upstreamAt(t, serve(t, func(_ http.ResponseWriter, r *http.Request) { got = r.Header }))
 	last := stand(t, "http://provider.example", func(o *Options) {
-		o.dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+		o.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, up.Host)
 		}
 	})

@@ -27,9 +27,6 @@ type route struct {
 // newRoutes checks and sorts the routes. The longest prefix comes first, and routes that need a field come
 // before those that don't.
 func newRoutes(given []Route) ([]route, error) {
-	if len(given) == 0 {
-		return nil, errors.New("proxy: there are no routes")
-	}
 	var routes []route
 	for _, g := range given {
 		r := route{strings.TrimSuffix(g.Prefix, "/"), g.Field, g.Upstream}
@@ -145,7 +142,7 @@ const (
 func newTransport(o Options, l Limits) *http.Transport {
 	return &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
-		DialContext:            o.dial,
+		DialContext:            o.Dial,
 		TLSClientConfig:        &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout:    handshakeTime,
 		DisableCompression:     true,

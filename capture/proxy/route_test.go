@@ -59,7 +59,6 @@ func TestRoutes(t *testing.T) {
 		t.Error("* goes to", got)
 	}
 	for _, bad := range [][]Route{
-		nil,
 		{{Prefix: "openai", Upstream: upstreamAt(t, "https://a.example")}},
 		{{Prefix: "/a b?", Upstream: upstreamAt(t, "https://a.example")}},
 		{{Prefix: "/a", Upstream: upstreamAt(t, "https://a.example")}, {Prefix: "/a/", Upstream: upstreamAt(t, "https://b.example")}},

@@ -1,0 +1,124 @@
+package tunnel
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// bufferedConn is a connection of which a reader has already read some bytes.
+type bufferedConn struct {
+	net.Conn
+	reader *bufio.Reader
+}
+
+// Read reads the buffered bytes first.
+func (c *bufferedConn) Read(p []byte) (int, error) { return c.reader.Read(p) }
+
+// CloseWrite closes the sending side.
+func (c *bufferedConn) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return errors.ErrUnsupported
+}
+
+// forwardBytes copies bytes in both directions until both sides have ended. It adds their number to count.
+func forwardBytes(a, b net.Conn, count *atomic.Int64) {
+	var both sync.WaitGroup
+	forward := func(to, from net.Conn) {
+		_, err := io.Copy(&countingWriter{to, count}, from)
+		half, ok := to.(interface{ CloseWrite() error })
+		if err != nil || !ok || half.CloseWrite() != nil { // the other direction must end too
+			to.Close()
+			from.Close()
+		}
+	}
+	both.Go(func() { forward(a, b) })
+	forward(b, a)
+	both.Wait()
+}
+
+// countingWriter counts the bytes that it writes.
+type countingWriter struct {
+	io.Writer
+	count *atomic.Int64
+}
+
+// Write writes and counts bytes.
+func (w *countingWriter) Write(p []byte) (int, error) {
+	n, err := w.Writer.Write(p)
+	w.count.Add(int64(n))
+	return n, err
+}
+
+// decryptedConn is a connection whose TLS is decrypted. It is not a *tls.Conn for net/http, which then recognises HTTP/2
+// by its first bytes.
+type decryptedConn struct {
+	*tls.Conn
+	tunnel *Tunnel
+	host   *hostCount
+	used   atomic.Bool // the client has sent bytes of HTTP
+	once   sync.Once
+	ended  chan struct{}
+}
+
+// Read reads decrypted bytes.
+func (c *decryptedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.used.Store(true)
+	}
+	return n, err
+}
+
+// Close closes the connection, and counts it if its client hasn't used it.
+func (c *decryptedConn) Close() error {
+	c.once.Do(func() {
+		if !c.used.Load() {
+			c.tunnel.countUnused(c.host)
+		}
+		close(c.ended)
+	})
+	return c.Conn.Close()
+}
+
+// connListener is a listener for connections that have already been accepted.
+type connListener struct {
+	conns chan net.Conn
+	once  sync.Once
+	done  chan struct{}
+}
+
+// deliver passes a connection to Accept. It returns false if the listener is closed.
+func (l *connListener) deliver(c net.Conn) bool {
+	select {
+	case l.conns <- c:
+		return true
+	case <-l.done:
+		return false
+	}
+}
+
+// Accept waits for a connection.
+func (l *connListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close closes the listener, but not its connections.
+func (l *connListener) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return nil
+}
+
+// Addr returns an address on this machine.
+func (l *connListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }

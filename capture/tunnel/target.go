@@ -1,0 +1,51 @@
+package tunnel
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/publicsuffix"
+)
+
+// splitTarget splits the target of a CONNECT request into the host, in small letters and without a dot at the end, and
+// the port.
+func splitTarget(target string) (host, port string, err error) {
+	host, port, err = net.SplitHostPort(target)
+	if err != nil {
+		return "", "", fmt.Errorf("the target %q of CONNECT is not HOST:PORT", target)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "", "", fmt.Errorf("the target %q of CONNECT has no port between 1 and 65535", target)
+	}
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	if _, err := netip.ParseAddr(host); err != nil && !isName(host) {
+		return "", "", fmt.Errorf("the target %q of CONNECT has no valid host", target)
+	}
+	return host, port, nil
+}
+
+// isName reports whether a text can be the name of a host.
+func isName(text string) bool {
+	return text != "" && len(text) < 254 && !strings.Contains(text, "..") && text[0] != '.' && text[0] != '-' &&
+		strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
+}
+
+// CheckName returns an error if TLS to the host must not be decrypted.
+func CheckName(name string) error {
+	_, notAddress := netip.ParseAddr(name)
+	suffix, _ := publicsuffix.PublicSuffix(name)
+	switch {
+	case notAddress == nil:
+		return fmt.Errorf("%q is an address, not a name", name)
+	case !isName(name):
+		return fmt.Errorf("%q is not the name of a host, in small letters", name)
+	case name == "localhost" || strings.HasSuffix(name, ".localhost"):
+		return fmt.Errorf("%q is this machine", name)
+	case name == suffix:
+		return fmt.Errorf("%q is a public suffix: the certificate would be valid for all names below it", name)
+	}
+	return nil
+}
