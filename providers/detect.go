@@ -395,3 +395,6 @@ func hasKnownEvent(text []byte) (ok bool) {
 	}
 	return ok
 }
+
+// IsModelPath reports whether the path of a request shows that the request is for a model.
+func IsModelPath(path string) bool { return isClaimed(protocol.SniffInput{Path: path}) }

@@ -67,11 +67,12 @@ type liveInput struct {
 	gapReported    bool
 	damageReported string // the latest damage to the capture that has been printed
 
-	proxy   *proxy.Proxy           // nil without a proxy
-	faults  string                 // injected faults; "" if there are none
-	refusal atomic.Pointer[string] // reason why the latest request was refused
-	client  atomic.Pointer[string] // state of the client that runs while the screen is open; nil without a client
-	began   time.Time              // time 0 of the records
+	proxy    *proxy.Proxy           // nil without a proxy
+	faults   string                 // injected faults; "" if there are none
+	refusal  atomic.Pointer[string] // reason why the latest request was refused
+	refusals func() []string        // hosts for which a client refuses the certificate; nil without --tls
+	client   atomic.Pointer[string] // state of the client that runs while the screen is open; nil without a client
+	began    time.Time              // time 0 of the records
 }
 
 // sourceEnd marks the end of the source. The field err is the error that ended it, or nil.

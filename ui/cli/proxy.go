@@ -16,6 +16,7 @@ import (
 	"toolscope/capture/proxy"
 	"toolscope/providers"
 	"toolscope/providers/price"
+	"toolscope/stream/count"
 	"toolscope/ui"
 )
 
@@ -24,6 +25,7 @@ type proxyFlags struct {
 	liveFlags
 	faultFlags
 	breakFlags
+	tlsFlags
 	listen, token, metrics     string
 	to, origins                []string
 	headless, printEnv, public bool
@@ -49,6 +51,7 @@ func (a *app) proxyCommand() *cobra.Command {
 	to.StringArrayVar(&f.origins, "origin", nil, "")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
+	f.tlsFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
 	a.keptFlags(cmd, &f.liveFlags)
 	f.liveFlags.publish = new(publishFlags)
@@ -56,6 +59,8 @@ func (a *app) proxyCommand() *cobra.Command {
 	f.liveFlags.traces = new(traceFlags)
 	a.traceFlags(cmd, f.liveFlags.traces)
 	a.flags.addKeep(to)
+	cmd.MarkFlagsMutuallyExclusive("tls", "to")
+	cmd.MarkFlagsMutuallyExclusive("tls", "public")
 	return cmd
 }
 
@@ -66,6 +71,9 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	}
 	prices, p, screen, err := a.outputOptions(&f.liveFlags)
 	if err != nil {
+		return err
+	}
+	if err := f.tlsFlags.check(); err != nil {
 		return err
 	}
 	screen = screen && !f.headless
@@ -101,11 +109,25 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 		l.redactor.Learn(f.token, "token")
 	}
 	r := &runningProxy{liveInput: l, app: a, routes: all, point: point, url: "http://" + listener.Addr().String()}
+	var served <-chan error
+	if f.tls {
+		r.tunnel = f.newTunnel(f.token, l.addRecord)
+		l.redactor.Learn(r.tunnel.secret, "token")
+		o.Routes, o.Token = nil, ""
+	}
 	if err := r.createProxy(o, screen); err != nil {
 		return err
 	}
-	r.announceProxy(f)
-	served := r.startServing(ctx, listener)
+	if f.tls {
+		var remove func()
+		if served, remove, err = r.startTunnel(ctx, listener, f.format); err != nil {
+			return err
+		}
+		defer remove()
+	} else {
+		r.announceProxy(f)
+		served = r.startServing(ctx, listener)
+	}
 	if screen {
 		return r.showScreen(ctx, prices)
 	}
@@ -144,6 +166,7 @@ type runningProxy struct {
 	routes  []route
 	url     string
 	point   *breakpoint
+	tunnel  *tlsTunnel     // nil without --tls
 	caught  chan os.Signal // signals that end the proxy when there is no screen
 	uncatch func()
 }
@@ -152,6 +175,9 @@ type runningProxy struct {
 func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 	preferNetwork()
 	o.Record = r.addRecord
+	if r.tunnel != nil {
+		o.Record = r.tunnel.filter.Put
+	}
 	o.Advise = suggestRoute(r.routes)
 	o.Refused = func(status int, why string) {
 		why = r.redactor.Text(why)
@@ -231,12 +257,20 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 	defer cancel()
 	o := ui.Options{
 		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: prices,
-		Status: r.statusNotes, Setup: setupGuide(r.routes, r.url), Break: r.point,
+		Status: r.statusNotes, Setup: r.setup(), Break: r.point,
 	}
 	go r.wakeScreen(ctx)
 	err := r.app.showScreen(o, nil)
 	r.close()
 	return err
+}
+
+// setup returns the text that the screen shows until the first request arrives.
+func (r *runningProxy) setup() *ui.SetupGuide {
+	if r.tunnel != nil {
+		return &ui.SetupGuide{URL: r.url, Ways: r.tunnel.ways, More: fmt.Sprintf("decrypts TLS to %s", count.Of(len(r.tunnel.hosts), "host"))}
+	}
+	return setupGuide(r.routes, r.url)
 }
 
 // printUntilEnd prints turns as they end, until a signal arrives. A second signal ends the program at once.

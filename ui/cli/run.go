@@ -26,6 +26,7 @@ type runFlags struct {
 	liveFlags
 	faultFlags
 	breakFlags
+	tlsFlags
 	to               []string
 	screen, headless bool
 	noServers        bool
@@ -50,6 +51,7 @@ func (a *app) runCommand() *cobra.Command {
 	to.BoolVar(&f.ask, "ask", false, "")
 	f.faultFlags.add(to)
 	f.breakFlags.add(to)
+	f.tlsFlags.add(to)
 	a.liveFlags(cmd, &f.liveFlags)
 	_ = to.MarkHidden("format") // standard output belongs to the client
 	a.keptFlags(cmd, &f.liveFlags)
@@ -58,6 +60,8 @@ func (a *app) runCommand() *cobra.Command {
 	a.flags.addKeep(to)
 	cmd.MarkFlagsMutuallyExclusive("screen", "headless")
 	cmd.MarkFlagsMutuallyExclusive("ask", "no-record")
+	cmd.MarkFlagsMutuallyExclusive("tls", "to")
+	cmd.MarkFlagsMutuallyExclusive("tls", "unrecorded")
 	return cmd
 }
 
@@ -75,18 +79,23 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	case f.screen && !terminal:
 		return usageErrorf("--screen: standard output is not a terminal")
 	}
+	if err := f.tlsFlags.check(); err != nil {
+		return err
+	}
 	if _, err := exec.LookPath(args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
 		a.printError(errors.New("run: " + commandError(err, args, newRedactor().Argv(args))))
 		a.code = exitNoCommand
 		return nil
 	}
 	fit := newClientLaunch(args, os.Getenv)
-	all, err := buildRoutes(f.to, fit.lookupEnv)
-	if err != nil {
-		return err
-	}
-	if err := fit.checkSetup(all); err != nil && !f.unrecorded {
-		return err
+	var all []route
+	if !f.tls {
+		if all, err = buildRoutes(f.to, fit.lookupEnv); err != nil {
+			return err
+		}
+		if err := fit.checkSetup(all); err != nil && !f.unrecorded {
+			return err
+		}
 	}
 	if !f.noServers && !f.kept.none {
 		fit.findServers(ctx)
@@ -114,6 +123,10 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	}
 	f.announceFaults(l, a)
 	r := &runningProxy{liveInput: l, app: a, routes: all, point: point, url: "http://" + listener.Addr().String()}
+	if f.tls {
+		r.tunnel = f.newTunnel("", l.addRecord)
+		l.redactor.Learn(r.tunnel.secret, "token")
+	}
 	o := proxy.Options{Routes: proxyRoutes(all), Began: l.began, Faults: faults}
 	err = r.runClient(ctx, listener, o, fit, f, terminal, prices)
 	code := a.code
@@ -130,12 +143,12 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 	if err := r.createProxy(o, true); err != nil {
 		return err
 	}
-	served := r.startServing(ctx, listener)
 	askNote := ""
 	if f.ask {
 		askNote = r.addAskServer(fit)
 	}
-	if err := fit.pointAt(r.routes, r.url); err != nil {
+	served, err := r.serveClient(ctx, listener, fit)
+	if err != nil {
 		r.close()
 		return err
 	}
@@ -154,7 +167,9 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 		}
 	}
 	a := r.app
-	if len(fit.did) == 0 {
+	if r.tunnel != nil {
+		a.printNote("%s", r.tunnel.tunnelNote(fit.name()))
+	} else if len(fit.did) == 0 {
 		a.printNote("%s doesn't use the proxy: its requests to models are not recorded", fit.name())
 	} else {
 		a.printNote("%s uses the proxy at %s; set by %s", fit.name(), r.url, strings.Join(fit.did, ", "))
@@ -166,7 +181,6 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 	if askNote != "" {
 		a.printNote("%s", askNote)
 	}
-	var err error
 	if f.screen {
 		err = r.runBehind(ctx, fit, prices)
 	} else {
@@ -178,6 +192,17 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 	default:
 		return err
 	}
+}
+
+// serveClient serves the client's requests, and prepares the command so that it sends them here.
+func (r *runningProxy) serveClient(ctx context.Context, listener net.Listener, fit *clientLaunch) (served <-chan error, err error) {
+	if r.tunnel == nil {
+		return r.startServing(ctx, listener), fit.pointAt(r.routes, r.url)
+	}
+	if served, err = r.serveTunnel(ctx, listener); err == nil {
+		err = fit.useTunnel(listener.Addr().String(), r.tunnel)
+	}
+	return served, err
 }
 
 // serveServer forwards the requests that arrive at toolscope's port for an MCP server.
@@ -217,6 +242,13 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	}
 	if r.rec != nil {
 		words += ": toolscope " + commandLine(pathsOf(r.rec.presentPath()))
+	}
+	if r.tunnel != nil {
+		r.printTunnelUse(fit.name(), words, a.code >= 128)
+		if c.leftProcesses() {
+			a.printNote("processes that %s started are still running, without a network: the tunnel has ended", fit.name())
+		}
+		return nil
 	}
 	r.app.printNote("%s", words)
 	if s := r.proxy.Stats(); s.Requests+s.Refused == 0 && len(fit.did) > 0 {
@@ -275,7 +307,7 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 		r.client.Store(&over)
 		ended <- code
 	}()
-	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.statusNotes, Setup: setupGuide(r.routes, r.url), Break: r.point}
+	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.statusNotes, Setup: r.setup(), Break: r.point}
 	o.Setup.Runs = func() bool { return r.client.Load() != &over }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -285,6 +317,9 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 	a.code = <-ended
 	r.close()
 	a.printNote("the output of the client is in %s", out.Name())
+	if r.tunnel != nil {
+		r.printTunnelUse(fit.name(), "the client has ended", true)
+	}
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -436,6 +437,38 @@ func (l *logFile) write(at time.Time, text string) error {
 	_, err = fmt.Fprintf(f, "%s %d %s\n", at.UTC().Format("2006-01-02T15:04:05.000Z"), os.Getpid(), line)
 	return errors.Join(err, f.Close())
 }
+
+// runFolderPrefix begins the names of the folders with the certificates of runs. The process number follows.
+const runFolderPrefix = "toolscope-tls-"
+
+// tlsFolder is the folder with the certificates of one run. Only its owner can read it.
+type tlsFolder string
+
+// makeRunFolder creates the folder, and removes the folders of runs that ended without removing them.
+func makeRunFolder() (tlsFolder, error) {
+	parent := os.Getenv("XDG_RUNTIME_DIR")
+	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
+		parent = os.TempDir()
+	}
+	list, _ := filepath.Glob(filepath.Join(parent, runFolderPrefix+"*"))
+	for _, path := range list {
+		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), runFolderPrefix), "-")
+		if pid, err := strconv.Atoi(number); err == nil && !isRunning(pid) {
+			_ = os.RemoveAll(path) // the folder of another user can't be removed
+		}
+	}
+	folder, err := os.MkdirTemp(parent, fmt.Sprintf("%s%d-", runFolderPrefix, os.Getpid()))
+	return tlsFolder(folder), err
+}
+
+// write creates a file in the folder and returns its path.
+func (f tlsFolder) write(name string, data []byte) (path string, err error) {
+	path = filepath.Join(string(f), name)
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// remove removes the folder.
+func (f tlsFolder) remove() { os.RemoveAll(string(f)) }
 
 // makeSceneFolders creates the folders and files of a client that is tested.
 func makeSceneFolders(c *sceneClient) error {

@@ -241,6 +241,11 @@ func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 		words = append(words, l.sent.statusNotes()...)
 	}
 	words = append(words, l.traced.statusNotes()...)
+	if l.refusals != nil {
+		for _, host := range l.refusals() {
+			alarm("CERTIFICATE NOT TRUSTED for " + host)
+		}
+	}
 	if state := l.client.Load(); state != nil {
 		words = append(words, ui.StatusNote{Text: *state})
 	}

@@ -33,3 +33,12 @@ func continueSelf() {}
 
 // endWithReader does nothing, because on this system a pipe doesn't report that its reader has gone.
 func (a *app) endWithReader() (stop func()) { return func() {} }
+
+// isRunning reports whether a process exists. On Windows, FindProcess returns an error if it doesn't.
+func isRunning(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err == nil {
+		_ = p.Release()
+	}
+	return err == nil
+}

@@ -95,3 +95,9 @@ func waitPipeClosed(out, wake int32) bool {
 
 // endAsBrokenPipe ends the program with the exit code of SIGPIPE, as a write to a broken pipe would.
 func endAsBrokenPipe() { os.Exit(128 + int(syscall.SIGPIPE)) }
+
+// isRunning reports whether a process exists.
+func isRunning(pid int) bool {
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
+}

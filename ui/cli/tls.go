@@ -1,0 +1,290 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"toolscope/capture"
+	"toolscope/capture/tunnel"
+	"toolscope/providers"
+	"toolscope/providers/conversation"
+	"toolscope/providers/host"
+	"toolscope/stream/count"
+	"toolscope/ui"
+)
+
+// tlsFlags are the flags of commands that can decrypt TLS.
+type tlsFlags struct {
+	tls, tlsAll bool
+	tlsHosts    []string
+}
+
+func (f *tlsFlags) add(to *pflag.FlagSet) {
+	to.BoolVar(&f.tls, "tls", false, "")
+	to.BoolVar(&f.tlsAll, "tls-all", false, "")
+	to.StringArrayVar(&f.tlsHosts, "tls-host", nil, "")
+}
+
+// check returns an error if the flags can't be used as they are.
+func (f *tlsFlags) check() error {
+	if !f.tls && (f.tlsAll || len(f.tlsHosts) > 0) {
+		return usageErrorf("--tls-host, --tls-all: need --tls")
+	}
+	for _, name := range f.tlsHosts {
+		if err := tunnel.CheckName(name); err != nil {
+			return usageErrorf("--tls-host: %w\nuse one complete name, e.g. api.example.com", err)
+		}
+	}
+	return nil
+}
+
+// tlsTunnel decrypts the TLS of one run.
+type tlsTunnel struct {
+	*tunnel.Tunnel
+	filter *tunnel.Filter
+	hosts  []string
+	secret string
+	ways   []ui.ClientSetup // lines that make a shell's programs use the tunnel; nil for the client of run
+}
+
+// newTunnel returns the tunnel for the flags. Its proxy is set later.
+func (f *tlsFlags) newTunnel(secret string, next func(capture.Record)) *tlsTunnel {
+	t := &tlsTunnel{hosts: append(host.Names(os.Getenv), f.tlsHosts...), secret: cmp.Or(secret, rand.Text())}
+	slices.Sort(t.hosts)
+	t.hosts = slices.Compact(slices.DeleteFunc(t.hosts, func(name string) bool { return tunnel.CheckName(name) != nil }))
+	t.filter = tunnel.NewFilter(tunnel.FilterRules{
+		All: f.tlsAll, Hosts: f.tlsHosts,
+		IsKnown: func(method string, u *url.URL) bool {
+			switch conversation.PurposeOfPath(method, u.Path) {
+			case conversation.Count, conversation.Models, conversation.Embeddings:
+				return true
+			case conversation.Telemetry:
+				return false
+			}
+			return providers.IsModelPath(u.Path)
+		},
+		IsRequestTo: func(body []byte) bool { return providers.LooksLike(body) == providers.LooksLikeRequest },
+	}, next)
+	return t
+}
+
+// serveTunnel serves CONNECT requests on a listener. The channel receives the error when serving ends.
+func (r *runningProxy) serveTunnel(ctx context.Context, listener net.Listener) (<-chan error, error) {
+	t, err := tunnel.New(tunnel.Options{Hosts: r.tunnel.hosts, Secret: r.tunnel.secret, Proxy: r.proxy, Note: func(text string) {
+		r.app.printNote("%s", r.redactor.Text(text))
+	}})
+	if err != nil {
+		return nil, err
+	}
+	r.tunnel.Tunnel = t
+	r.refusals = func() []string { return r.tunnel.use("", false).refused }
+	served := make(chan error, 1)
+	go func() { served <- t.Serve(ctx, listener) }()
+	return served, nil
+}
+
+// startTunnel serves CONNECT requests, and prints the lines that make the programs of a shell use the tunnel. The function
+// remove removes the certificate.
+func (r *runningProxy) startTunnel(ctx context.Context, listener net.Listener, format string) (served <-chan error, remove func(), err error) {
+	if served, err = r.serveTunnel(ctx, listener); err != nil {
+		return nil, nil, err
+	}
+	vars, remove, err := tunnelVars(listener.Addr().String(), r.tunnel.secret, r.tunnel.Certificate(), os.Getenv)
+	if err != nil {
+		return nil, nil, fmt.Errorf("--tls: %w", err)
+	}
+	out := r.app.stdout
+	if format == "jsonl" {
+		var o jsonObject
+		o.text("type", "proxy")
+		o.text("url", r.url)
+		out.writeObject(&o)
+		out = r.app.stderr
+	}
+	for _, v := range vars {
+		name, value, _ := strings.Cut(v, "=")
+		line := "export " + name + "=" + shellWord(value)
+		out.printLine("%s", line)
+		r.tunnel.ways = append(r.tunnel.ways, ui.ClientSetup{Line: line})
+	}
+	r.app.printNote("%s", r.tunnel.tunnelNote("every program that is started with these variables"))
+	return served, remove, nil
+}
+
+// certificateFiles lists where systems keep the certificates of authorities as one file (crypto/x509, root_linux.go and
+// root_bsd.go).
+var certificateFiles = []string{
+	"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem", "/etc/pki/tls/cacert.pem",
+	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem", "/usr/local/share/certs/ca-root-nss.crt",
+}
+
+// These variables name a file of certificates. The programs that read the first two add its certificates to their own. The
+// programs that read the others use only the certificates in the file.
+var (
+	addingVariables    = []string{"NODE_EXTRA_CA_CERTS", "CODEX_CA_CERTIFICATE"}
+	replacingVariables = []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"}
+)
+
+// canReplace reports whether this system keeps the certificates of authorities as a file.
+var canReplace = runtime.GOOS != "darwin" && runtime.GOOS != "windows"
+
+// tunnelVars returns the variables that make a program use a tunnel at the given address and trust its certificate. It
+// writes the certificate to files. The function remove removes them.
+func tunnelVars(address, secret string, certificate []byte, env func(string) string) (vars []string, remove func(), err error) {
+	folder, err := makeRunFolder()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() {
+		if err != nil {
+			folder.remove()
+		}
+	}()
+	via := "http://run:" + secret + "@" + address
+	direct := strings.Trim(cmp.Or(env("NO_PROXY"), env("no_proxy"))+",127.0.0.1,localhost,::1", ",")
+	vars = []string{"HTTPS_PROXY=" + via, "https_proxy=" + via, "NO_PROXY=" + direct, "no_proxy=" + direct, "NODE_USE_ENV_PROXY=1"}
+	files := map[string]string{} // path by the file that is extended
+	set := func(variable, extended string) error {
+		path, ok := files[extended]
+		if !ok {
+			var text []byte
+			if extended != "" {
+				if text, err = os.ReadFile(extended); err != nil {
+					return fmt.Errorf("%s: %w", variable, capture.WithoutPath(err))
+				}
+				text = append(text, '\n')
+			}
+			if path, err = folder.write(fmt.Sprintf("certificates-%d.pem", len(files)+1), append(text, certificate...)); err != nil {
+				return err
+			}
+			files[extended] = path
+		}
+		vars = append(vars, variable+"="+path)
+		return nil
+	}
+	for _, name := range addingVariables {
+		if err := set(name, env(name)); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !canReplace {
+		return vars, folder.remove, nil
+	}
+	system := ""
+	if at := slices.IndexFunc(certificateFiles, func(path string) bool { _, err := os.Stat(path); return err == nil }); at >= 0 {
+		system = certificateFiles[at]
+	}
+	for _, name := range replacingVariables {
+		if own := cmp.Or(env(name), env("SSL_CERT_FILE"), system); own != "" {
+			if err := set(name, own); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return vars, folder.remove, nil
+}
+
+// useTunnel sets the variables that send the command's requests through the tunnel.
+func (o *clientLaunch) useTunnel(address string, t *tlsTunnel) error {
+	vars, remove, err := tunnelVars(address, t.secret, t.Certificate(), o.env)
+	if err != nil {
+		return fmt.Errorf("run: --tls: %w", err)
+	}
+	o.removes = append(o.removes, remove)
+	o.vars = append(o.vars, vars...)
+	return nil
+}
+
+// tunnelNote says how a client's requests are read.
+func (t *tlsTunnel) tunnelNote(client string) string {
+	return fmt.Sprintf("%s goes through a tunnel: TLS of %s is opened with a certificate of this run, all else passes closed", client, count.Of(len(t.hosts), "host"))
+}
+
+// refusalTime is the time after which unused connections show that a client doesn't trust the certificate, while the
+// client still runs.
+const refusalTime = 10 * time.Second
+
+// minUnused is the number of unused connections that show this. A client may close one connection without a reason.
+const minUnused = 2
+
+// tunnelUse sums up the connections through a tunnel.
+type tunnelUse struct {
+	opened, other, refused []string
+	refusals               []string // complete sentences about hosts at which the client refused the certificate
+	closed                 int      // hosts that were not decrypted
+	bytes                  int64
+	largest                []tunnel.HostStats // closed hosts, the largest first
+	any                    bool
+}
+
+// use returns the use of the tunnel so far. The parameter ended reports whether the client has ended.
+func (t *tlsTunnel) use(client string, ended bool) (u tunnelUse) {
+	for _, h := range t.Hosts() {
+		u.any = true
+		if !h.Decrypted {
+			u.closed++
+			u.bytes += h.Bytes
+			u.largest = append(u.largest, h)
+			continue
+		}
+		n := t.filter.Count(h.Host)
+		if n.Passed > 0 {
+			u.opened = append(u.opened, fmt.Sprintf("%s (%s)", h.Host, count.Of(n.Passed, "request")))
+		}
+		if n.Dropped > 0 {
+			u.other = append(u.other, fmt.Sprintf("%s to %s, not recorded", count.Of(n.Dropped, "other request"), h.Host))
+		}
+		if h.Unused >= minUnused && n.Passed+n.Dropped == 0 && (ended || time.Since(h.FirstUnused) > refusalTime) {
+			u.refused = append(u.refused, h.Host)
+			u.refusals = append(u.refusals, fmt.Sprintf("%s does not trust this run's certificate: %s to %s were broken off before a request. Its requests were not made. Without --tls: toolscope help clients", client, count.Of(h.Unused, "connection"), h.Host))
+		}
+	}
+	slices.SortStableFunc(u.largest, func(a, b tunnel.HostStats) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	return u
+}
+
+// maxSuggested is the maximum number of closed hosts that are suggested for --tls-host.
+const maxSuggested = 3
+
+// printTunnelUse prints what went through the tunnel after the client has ended. If no request to a model was seen, it
+// says why.
+func (r *runningProxy) printTunnelUse(client, words string, interrupted bool) {
+	a, u := r.app, r.tunnel.use(client, true)
+	if len(u.opened) > 0 {
+		words += "; opened " + strings.Join(u.opened, ", ")
+	}
+	if u.closed > 0 {
+		words += fmt.Sprintf("; passed closed: %s, %s", count.Of(u.closed, "host"), sizeText(u.bytes))
+	}
+	a.printNote("%s", words)
+	for _, text := range u.other {
+		a.printNote("%s", text)
+	}
+	switch {
+	case interrupted:
+	case len(u.refusals) > 0:
+		for _, text := range u.refusals {
+			a.printError(fmt.Errorf("%s", text))
+		}
+	case !u.any:
+		a.printNote("nothing came: %s used no proxy (HTTPS_PROXY was set). Node 20, Java and the AWS SDK for JavaScript read no variable for it", client)
+	case len(u.opened)+len(u.other) == 0 && u.closed > 0:
+		var hosts, flags []string
+		for _, h := range u.largest[:min(maxSuggested, len(u.largest))] {
+			hosts = append(hosts, fmt.Sprintf("%s (%s)", h.Host, count.Of(h.Connections, "connection")))
+			flags = append(flags, "--tls-host "+h.Host)
+		}
+		a.printNote("%s asked hosts that are not opened: %s. %s opens %s", client, strings.Join(hosts, ", "), strings.Join(flags, " "), map[bool]string{true: "it", false: "them"}[len(hosts) == 1])
+	}
+}
