@@ -21,7 +21,7 @@ func splitTarget(target string) (host, port string, err error) {
 		return "", "", fmt.Errorf("the target %q of CONNECT has no port between 1 and 65535", target)
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
-	if _, err := netip.ParseAddr(host); err != nil && !isName(host) {
+	if ip, err := netip.ParseAddr(host); !isName(host) && (err != nil || ip.Zone() != "") {
 		return "", "", fmt.Errorf("the target %q of CONNECT has no valid host", target)
 	}
 	return host, port, nil
@@ -29,7 +29,7 @@ func splitTarget(target string) (host, port string, err error) {
 
 // isName reports whether a text can be the name of a host.
 func isName(text string) bool {
-	return text != "" && len(text) < 254 && !strings.Contains(text, "..") && text[0] != '.' && text[0] != '-' &&
+	return text != "" && len(text) < 254 && !strings.Contains(text, "..") && text[0] != '.' && text[0] != '-' && text[len(text)-1] != '.' &&
 		strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
