@@ -22,17 +22,17 @@ var (
 	googleRegions = []string{"us-central1", "us-east1", "us-east4", "us-east5", "us-west1", "europe-west1", "europe-west4", "asia-northeast1", "asia-southeast1"}
 )
 
-// Names returns the names of all hosts of models that use TLS, sorted. A name with a region is returned for the regions
-// in the environment, or for the regions in a list.
+// Names returns the names of all hosts of models that use TLS, sorted. They include the addresses in the environment. A name
+// with a region is returned for the regions in the environment, or for the regions in a list.
 func Names(getenv func(string) string) []string {
 	names := slices.Clone(clientOnly)
 	add := func(h *Host, regions []string) {
-		address := h.Address
-		if h.Variable != "" && getenv(h.Variable) != "" {
-			address = getenv(h.Variable)
-		}
+		addresses := []string{getenv(h.Variable)}
 		for _, region := range regions {
-			if u, err := url.Parse(strings.ReplaceAll(address, regionMark, region)); err == nil && u.Scheme == "https" {
+			addresses = append(addresses, strings.ReplaceAll(h.Address, regionMark, region))
+		}
+		for _, address := range addresses {
+			if u, err := url.Parse(address); err == nil && u.Scheme == "https" {
 				names = append(names, strings.ToLower(u.Hostname()))
 			}
 		}

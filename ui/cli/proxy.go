@@ -59,8 +59,6 @@ func (a *app) proxyCommand() *cobra.Command {
 	f.liveFlags.traces = new(traceFlags)
 	a.traceFlags(cmd, f.liveFlags.traces)
 	a.flags.addKeep(to)
-	cmd.MarkFlagsMutuallyExclusive("tls", "to")
-	cmd.MarkFlagsMutuallyExclusive("tls", "public")
 	return cmd
 }
 
@@ -73,7 +71,7 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.tlsFlags.check(); err != nil {
+	if err := f.tlsFlags.check(map[string]bool{"--to": len(f.to) > 0, "--public": f.public, "--print-env": f.printEnv}); err != nil {
 		return err
 	}
 	screen = screen && !f.headless

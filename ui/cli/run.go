@@ -60,8 +60,6 @@ func (a *app) runCommand() *cobra.Command {
 	a.flags.addKeep(to)
 	cmd.MarkFlagsMutuallyExclusive("screen", "headless")
 	cmd.MarkFlagsMutuallyExclusive("ask", "no-record")
-	cmd.MarkFlagsMutuallyExclusive("tls", "to")
-	cmd.MarkFlagsMutuallyExclusive("tls", "unrecorded")
 	return cmd
 }
 
@@ -79,7 +77,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	case f.screen && !terminal:
 		return usageErrorf("--screen: standard output is not a terminal")
 	}
-	if err := f.tlsFlags.check(); err != nil {
+	if err := f.tlsFlags.check(map[string]bool{"--to": len(f.to) > 0, "--unrecorded": f.unrecorded}); err != nil {
 		return err
 	}
 	if _, err := exec.LookPath(args[0]); err != nil && !errors.Is(err, exec.ErrDot) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"os"
@@ -36,10 +37,16 @@ func (f *tlsFlags) add(to *pflag.FlagSet) {
 	to.StringArrayVar(&f.tlsHosts, "tls-host", nil, "")
 }
 
-// check returns an error if the flags can't be used as they are.
-func (f *tlsFlags) check() error {
+// check returns an error if the flags can't be used as they are. The parameter others has the flags that can't be combined
+// with --tls, and whether they are set.
+func (f *tlsFlags) check(others map[string]bool) error {
 	if !f.tls && (f.tlsAll || len(f.tlsHosts) > 0) {
 		return usageErrorf("--tls-host, --tls-all: need --tls")
+	}
+	for _, flag := range slices.Sorted(maps.Keys(others)) {
+		if f.tls && others[flag] {
+			return usageErrorf("--tls: can't be combined with %s", flag)
+		}
 	}
 	for _, name := range f.tlsHosts {
 		if err := tunnel.CheckName(name); err != nil {
