@@ -60,8 +60,8 @@ func newAuthority(names []string, now time.Time) (*authority, error) {
 	return a, err
 }
 
-// encode returns the authority's certificate as PEM.
-func (a *authority) encode() []byte {
+// encodePEM returns the authority's certificate as PEM.
+func (a *authority) encodePEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.certificate.Raw})
 }
 

@@ -94,8 +94,8 @@ type connListener struct {
 	done  chan struct{}
 }
 
-// deliver passes a connection to Accept. It returns false if the listener is closed.
-func (l *connListener) deliver(c net.Conn) bool {
+// deliverConn passes a connection to Accept. It returns false if the listener is closed.
+func (l *connListener) deliverConn(c net.Conn) bool {
 	select {
 	case l.conns <- c:
 		return true

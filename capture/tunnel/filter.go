@@ -72,7 +72,7 @@ func (f *Filter) Put(r capture.Record) {
 	case r.Side == capture.Request && r.Head != nil:
 		u, err := url.Parse(r.Head.URL)
 		if err != nil || f.rules.All || slices.Contains(f.rules.Hosts, u.Hostname()) || f.rules.IsKnown(r.Head.Method, u) {
-			f.pass(hostOf(u), r)
+			f.passOn(hostOf(u), r)
 			return
 		}
 		f.waiting[r.Exchange] = &waitingExchange{host: u.Hostname(), records: []capture.Record{r}}
@@ -98,7 +98,7 @@ func (f *Filter) addWaiting(w *waitingExchange, r capture.Record) {
 	switch {
 	case len(w.body) > maxWaiting, answered && (isStream(r.Head) || f.rules.IsRequestTo(w.body)):
 		delete(f.waiting, r.Exchange)
-		f.pass(w.host, w.records...)
+		f.passOn(w.host, w.records...)
 	case answered || r.End != "":
 		delete(f.waiting, r.Exchange)
 		if r.End == "" {
@@ -110,8 +110,8 @@ func (f *Filter) addWaiting(w *waitingExchange, r capture.Record) {
 	}
 }
 
-// pass passes on the first records of an exchange.
-func (f *Filter) pass(host string, records ...capture.Record) {
+// passOn passes on the first records of an exchange.
+func (f *Filter) passOn(host string, records ...capture.Record) {
 	n := f.counts[host]
 	n.Passed++
 	f.counts[host] = n

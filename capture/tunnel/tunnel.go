@@ -128,7 +128,7 @@ const (
 var quiet = log.New(io.Discard, "", 0)
 
 // Certificate returns the certificate of the authority, as PEM.
-func (t *Tunnel) Certificate() []byte { return t.authority.encode() }
+func (t *Tunnel) Certificate() []byte { return t.authority.encodePEM() }
 
 // Hosts returns the hosts to which clients have connected, sorted by name.
 func (t *Tunnel) Hosts() []HostStats {
@@ -171,7 +171,7 @@ func (t *Tunnel) Serve(ctx context.Context, l net.Listener) error {
 
 // ServeHTTP answers CONNECT, and forwards requests for http URLs without recording them.
 func (t *Tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	no := t.check(r)
+	no := t.checkRequest(r)
 	switch {
 	case no != nil:
 		if no.Status == http.StatusProxyAuthRequired {
@@ -179,14 +179,14 @@ func (t *Tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		no.Write(w, self)
 	case r.Method == http.MethodConnect:
-		t.connect(w, r)
+		t.answerConnect(w, r)
 	default:
 		t.plain.ServeHTTP(w, r)
 	}
 }
 
-// check returns a refusal for a request that is not allowed, else nil.
-func (t *Tunnel) check(r *http.Request) *proxy.Refusal {
+// checkRequest returns a refusal for a request that is not allowed, else nil.
+func (t *Tunnel) checkRequest(r *http.Request) *proxy.Refusal {
 	switch {
 	case r.Header.Get("Origin") != "" || r.Header.Get("Sec-Fetch-Site") != "":
 		return proxy.Refuse(http.StatusForbidden, "a request from a web page is refused")
@@ -211,8 +211,8 @@ func (t *Tunnel) isSecret(authorization string) bool {
 	return err == nil && subtle.ConstantTimeCompare(text, []byte(want)) == 1
 }
 
-// connect answers CONNECT. Connections to other hosts are dialled first, so that a failure becomes a status.
-func (t *Tunnel) connect(w http.ResponseWriter, r *http.Request) {
+// answerConnect answers CONNECT. Connections to other hosts are dialled first, so that a failure becomes a status.
+func (t *Tunnel) answerConnect(w http.ResponseWriter, r *http.Request) {
 	host, port, err := splitTarget(r.Host)
 	if err != nil {
 		proxy.Refuse(http.StatusBadRequest, "%s", err).Write(w, self)
@@ -226,8 +226,8 @@ func (t *Tunnel) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	var upstream net.Conn
 	if !decrypted {
-		if upstream, err = t.dial(r.Context(), host, port); err != nil {
-			t.count(host, false)
+		if upstream, err = t.dialHost(r.Context(), host, port); err != nil {
+			t.countConn(host, false)
 			proxy.Refuse(http.StatusBadGateway, "can't connect to %s: %s", r.Host, err).Write(w, self)
 			return
 		}
@@ -239,28 +239,28 @@ func (t *Tunnel) connect(w http.ResponseWriter, r *http.Request) {
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Time{})
-	if !t.track(conn) {
+	if !t.trackConn(conn) {
 		return
 	}
-	defer t.untrack(conn)
-	if upstream != nil && !t.track(upstream) {
+	defer t.untrackConn(conn)
+	if upstream != nil && !t.trackConn(upstream) {
 		return
 	}
-	defer t.untrack(upstream)
+	defer t.untrackConn(upstream)
 	if _, err := io.WriteString(conn, "HTTP/1.1 200 Connection established\r\n\r\n"); err != nil {
 		return
 	}
 	client := &bufferedConn{conn, buffered.Reader}
-	h := t.count(host, decrypted)
+	h := t.countConn(host, decrypted)
 	if decrypted {
-		t.decrypt(client, h, host, port)
+		t.decryptConn(client, h, host, port)
 	} else {
 		forwardBytes(client, upstream, &h.bytes)
 	}
 }
 
-// track adds a connection that Serve closes at its end. It returns false if Serve has ended.
-func (t *Tunnel) track(c net.Conn) bool {
+// trackConn adds a connection that Serve closes at its end. It returns false if Serve has ended.
+func (t *Tunnel) trackConn(c net.Conn) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.ended {
@@ -272,7 +272,7 @@ func (t *Tunnel) track(c net.Conn) bool {
 	return true
 }
 
-func (t *Tunnel) untrack(c net.Conn) {
+func (t *Tunnel) untrackConn(c net.Conn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.conns[c] {
@@ -281,8 +281,8 @@ func (t *Tunnel) untrack(c net.Conn) {
 	}
 }
 
-// count counts a connection to a host.
-func (t *Tunnel) count(host string, decrypted bool) *hostCount {
+// countConn counts a connection to a host.
+func (t *Tunnel) countConn(host string, decrypted bool) *hostCount {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	h := t.hosts[host]
@@ -305,9 +305,9 @@ func (t *Tunnel) noteOnce(key, text string) {
 	}
 }
 
-// decrypt makes the TLS handshake with the client, and passes the connection to the proxy. It returns when the
+// decryptConn makes the TLS handshake with the client, and passes the connection to the proxy. It returns when the
 // connection has ended.
-func (t *Tunnel) decrypt(client *bufferedConn, h *hostCount, host, port string) {
+func (t *Tunnel) decryptConn(client *bufferedConn, h *hostCount, host, port string) {
 	_ = client.SetDeadline(time.Now().Add(handshakeTime))
 	first, err := client.reader.Peek(1)
 	if err != nil {
@@ -336,7 +336,7 @@ func (t *Tunnel) decrypt(client *bufferedConn, h *hostCount, host, port string) 
 	h.Protocol = cmp.Or(conn.ConnectionState().NegotiatedProtocol, "http/1.1")
 	t.mu.Unlock()
 	open := &decryptedConn{Conn: conn, tunnel: t, host: h, ended: make(chan struct{})}
-	if !t.listener(host, port).deliver(open) {
+	if !t.listenerFor(host, port).deliverConn(open) {
 		open.Close()
 	}
 	<-open.ended
@@ -354,8 +354,8 @@ func (t *Tunnel) countUnused(h *hostCount) {
 	}
 }
 
-// listener returns the listener whose connections the proxy serves for a host and port.
-func (t *Tunnel) listener(host, port string) *connListener {
+// listenerFor returns the listener whose connections the proxy serves for a host and port.
+func (t *Tunnel) listenerFor(host, port string) *connListener {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	upstream := &url.URL{Scheme: "https", Host: host}
@@ -375,8 +375,8 @@ func (t *Tunnel) listener(host, port string) *connListener {
 	return l
 }
 
-// dial connects to a host that is not decrypted, through the user's own proxy if there is one.
-func (t *Tunnel) dial(ctx context.Context, host, port string) (net.Conn, error) {
+// dialHost connects to a host that is not decrypted, through the user's own proxy if there is one.
+func (t *Tunnel) dialHost(ctx context.Context, host, port string) (net.Conn, error) {
 	address := net.JoinHostPort(host, port)
 	via, err := http.ProxyFromEnvironment(&http.Request{URL: &url.URL{Scheme: "https", Host: address}})
 	if err != nil {

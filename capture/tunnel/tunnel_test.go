@@ -155,7 +155,7 @@ func server(t *testing.T, names []string, h http.HandlerFunc) (*httptest.Server,
 	s.StartTLS()
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(a.encode())
+	pool.AppendCertsFromPEM(a.encodePEM())
 	return s, pool
 }
 

@@ -154,7 +154,7 @@ func (o *clientLaunch) checkSetup(all []route) error {
 	if byHand {
 		advice = "start 'toolscope proxy --listen " + strings.TrimPrefix(proxyExample, "http://") + "' and set this by hand: " + advice
 	}
-	return usageErrorf("run: %s would not be recorded: no variable or flag sends its requests to the proxy\n%s\n--unrecorded starts it without the proxy; 'toolscope help clients' lists every client", p.Title, advice)
+	return usageErrorf("run: %s would not be recorded: no variable or flag sends its requests to the proxy\n%s\n--tls decrypts its requests to models instead; --unrecorded starts it without the proxy; 'toolscope help clients' lists every client", p.Title, advice)
 }
 
 // proxyExample is the proxy address that examples in advice use.

@@ -109,7 +109,7 @@ func providersHelp(l lineWriter) {
 func clientsHelp(l lineWriter) {
 	l.writeWrapped("", "How to point each client at the proxy. URL is the address of the proxy, e.g. http://127.0.0.1:8080. A version in the path after URL, e.g. /v1, is optional.")
 	l.printLine("")
-	l.writeWrapped("", "If a variable or a flag is enough, 'toolscope run -- CLIENT …' does this for you. 'toolscope proxy --print-env' prints these steps with the proxy's address.")
+	l.writeWrapped("", "If a variable or a flag is enough, 'toolscope run -- CLIENT …' does this for you. 'toolscope proxy --print-env' prints these steps with the proxy's address. If a client can't be pointed at the proxy, 'toolscope run --tls -- CLIENT …' decrypts its TLS instead (see 'toolscope help run').")
 	for _, p := range client.ProxySetups {
 		l.printLine("")
 		l.printLine("  %s", strings.TrimSpace(p.Title+" "+p.Version))

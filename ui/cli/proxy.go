@@ -71,7 +71,7 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := f.tlsFlags.check(map[string]bool{"--to": len(f.to) > 0, "--public": f.public, "--print-env": f.printEnv}); err != nil {
+	if err := f.tlsFlags.checkFlags(map[string]bool{"--to": len(f.to) > 0, "--public": f.public, "--print-env": f.printEnv}); err != nil {
 		return err
 	}
 	screen = screen && !f.headless
@@ -255,7 +255,7 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 	defer cancel()
 	o := ui.Options{
 		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: prices,
-		Status: r.statusNotes, Setup: r.setup(), Break: r.point,
+		Status: r.statusNotes, Setup: r.setupText(), Break: r.point,
 	}
 	go r.wakeScreen(ctx)
 	err := r.app.showScreen(o, nil)
@@ -263,8 +263,8 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 	return err
 }
 
-// setup returns the text that the screen shows until the first request arrives.
-func (r *runningProxy) setup() *ui.SetupGuide {
+// setupText returns the text that the screen shows until the first request arrives.
+func (r *runningProxy) setupText() *ui.SetupGuide {
 	if r.tunnel != nil {
 		return &ui.SetupGuide{URL: r.url, Ways: r.tunnel.ways, More: fmt.Sprintf("decrypts TLS to %s", count.Of(len(r.tunnel.hosts), "host"))}
 	}

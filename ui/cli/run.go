@@ -77,7 +77,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	case f.screen && !terminal:
 		return usageErrorf("--screen: standard output is not a terminal")
 	}
-	if err := f.tlsFlags.check(map[string]bool{"--to": len(f.to) > 0, "--unrecorded": f.unrecorded}); err != nil {
+	if err := f.tlsFlags.checkFlags(map[string]bool{"--to": len(f.to) > 0, "--unrecorded": f.unrecorded}); err != nil {
 		return err
 	}
 	if _, err := exec.LookPath(args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
@@ -305,7 +305,7 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 		r.client.Store(&over)
 		ended <- code
 	}()
-	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.statusNotes, Setup: r.setup(), Break: r.point}
+	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.statusNotes, Setup: r.setupText(), Break: r.point}
 	o.Setup.Runs = func() bool { return r.client.Load() != &over }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -461,14 +461,14 @@ func makeRunFolder() (tlsFolder, error) {
 	return tlsFolder(folder), err
 }
 
-// write creates a file in the folder and returns its path.
-func (f tlsFolder) write(name string, data []byte) (path string, err error) {
+// writeFile creates a file in the folder and returns its path.
+func (f tlsFolder) writeFile(name string, data []byte) (path string, err error) {
 	path = filepath.Join(string(f), name)
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// remove removes the folder.
-func (f tlsFolder) remove() { os.RemoveAll(string(f)) }
+// removeFolder removes the folder.
+func (f tlsFolder) removeFolder() { os.RemoveAll(string(f)) }
 
 // makeSceneFolders creates the folders and files of a client that is tested.
 func makeSceneFolders(c *sceneClient) error {

@@ -37,9 +37,9 @@ func (f *tlsFlags) add(to *pflag.FlagSet) {
 	to.StringArrayVar(&f.tlsHosts, "tls-host", nil, "")
 }
 
-// check returns an error if the flags can't be used as they are. The parameter others has the flags that can't be combined
+// checkFlags returns an error if the flags can't be used as they are. The parameter others has the flags that can't be combined
 // with --tls, and whether they are set.
-func (f *tlsFlags) check(others map[string]bool) error {
+func (f *tlsFlags) checkFlags(others map[string]bool) error {
 	if !f.tls && (f.tlsAll || len(f.tlsHosts) > 0) {
 		return usageErrorf("--tls-host, --tls-all: need --tls")
 	}
@@ -95,7 +95,7 @@ func (r *runningProxy) serveTunnel(ctx context.Context, listener net.Listener) (
 		return nil, err
 	}
 	r.tunnel.Tunnel = t
-	r.refusals = func() []string { return r.tunnel.use("", false).refused }
+	r.refusals = func() []string { return r.tunnel.sumUse("", false).refused }
 	served := make(chan error, 1)
 	go func() { served <- t.Serve(ctx, listener) }()
 	return served, nil
@@ -155,7 +155,7 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 	}
 	defer func() {
 		if err != nil {
-			folder.remove()
+			folder.removeFolder()
 		}
 	}()
 	via := "http://run:" + secret + "@" + address
@@ -172,7 +172,7 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 				}
 				text = append(text, '\n')
 			}
-			if path, err = folder.write(fmt.Sprintf("certificates-%d.pem", len(files)+1), append(text, certificate...)); err != nil {
+			if path, err = folder.writeFile(fmt.Sprintf("certificates-%d.pem", len(files)+1), append(text, certificate...)); err != nil {
 				return err
 			}
 			files[extended] = path
@@ -186,7 +186,7 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 		}
 	}
 	if !canReplace {
-		return vars, folder.remove, nil
+		return vars, folder.removeFolder, nil
 	}
 	system := ""
 	if at := slices.IndexFunc(certificateFiles, func(path string) bool { _, err := os.Stat(path); return err == nil }); at >= 0 {
@@ -199,7 +199,7 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 			}
 		}
 	}
-	return vars, folder.remove, nil
+	return vars, folder.removeFolder, nil
 }
 
 // useTunnel sets the variables that send the command's requests through the tunnel.
@@ -235,8 +235,8 @@ type tunnelUse struct {
 	any                    bool
 }
 
-// use returns the use of the tunnel so far. The parameter ended reports whether the client has ended.
-func (t *tlsTunnel) use(client string, ended bool) (u tunnelUse) {
+// sumUse returns the use of the tunnel so far. The parameter ended reports whether the client has ended.
+func (t *tlsTunnel) sumUse(client string, ended bool) (u tunnelUse) {
 	for _, h := range t.Hosts() {
 		u.any = true
 		if !h.Decrypted {
@@ -264,10 +264,10 @@ func (t *tlsTunnel) use(client string, ended bool) (u tunnelUse) {
 // maxSuggested is the maximum number of closed hosts that are suggested for --tls-host.
 const maxSuggested = 3
 
-// printTunnelUse prints what went through the tunnel after the client has ended. If no request to a model was seen, it
+// printTunnelUse prints the traffic through the tunnel after the client has ended. If no request to a model was seen, it
 // says why.
 func (r *runningProxy) printTunnelUse(client, words string, interrupted bool) {
-	a, u := r.app, r.tunnel.use(client, true)
+	a, u := r.app, r.tunnel.sumUse(client, true)
 	if len(u.opened) > 0 {
 		words += "; opened " + strings.Join(u.opened, ", ")
 	}
