@@ -40,6 +40,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -286,16 +287,26 @@ func (p *Proxy) ServeDecrypted(ctx context.Context, l net.Listener, upstream *ur
 	return p.serveRoutes(context.WithValue(ctx, decryptedKey{}, upstream), l, routes)
 }
 
-// Dial connects to a host that is not an upstream, with the same checks. An IP address of a metadata service is refused
-// too.
+// Dial connects to a host that is not an upstream, with the same checks.
 func (p *Proxy) Dial(ctx context.Context, host, port string) (net.Conn, error) {
-	address := net.JoinHostPort(host, port)
-	if _, err := netip.ParseAddr(host); err == nil {
-		if err := checkAddress(host, address); err != nil {
-			return nil, err
-		}
+	if err := CheckHost(host); err != nil {
+		return nil, err
 	}
-	return p.options.Dial(ctx, "tcp", address)
+	return p.options.Dial(ctx, "tcp", net.JoinHostPort(host, port))
+}
+
+// CheckHost returns an error for an address of a metadata service, for its name, and for a number, because some systems
+// read a number as an address.
+func CheckHost(host string) error {
+	if _, err := netip.ParseAddr(host); err == nil {
+		return checkAddress(host, net.JoinHostPort(host, "0"))
+	}
+	name := strings.ToLower(strings.TrimSuffix(host, "."))
+	_, notNumber := strconv.ParseUint(name[strings.LastIndex(name, ".")+1:], 0, 64)
+	if notNumber == nil || name == "metadata.google.internal" {
+		return fmt.Errorf("%q is not a name or an address of a host that may be reached: %w", host, errForbidden)
+	}
+	return nil
 }
 
 type (

@@ -8,6 +8,7 @@ import (
 	"net"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // bufferedConn is a connection of which a reader has already read some bytes.
@@ -30,17 +31,38 @@ func (c *bufferedConn) CloseWrite() error {
 // forwardBytes copies bytes in both directions until both sides have ended. It adds their number to count.
 func forwardBytes(a, b net.Conn, count *atomic.Int64) {
 	var both sync.WaitGroup
+	var ended atomic.Bool // one direction has ended
 	forward := func(to, from net.Conn) {
-		_, err := io.Copy(&countingWriter{to, count}, from)
+		_, err := io.Copy(&countingWriter{to, count}, &idleReader{from, &ended})
 		half, ok := to.(interface{ CloseWrite() error })
 		if err != nil || !ok || half.CloseWrite() != nil { // the other direction must end too
 			to.Close()
 			from.Close()
 		}
+		ended.Store(true)
+		_ = to.SetReadDeadline(time.Now().Add(halfOpenTime))
 	}
 	both.Go(func() { forward(a, b) })
 	forward(b, a)
 	both.Wait()
+}
+
+// halfOpenTime is the maximum time without data on a connection of which one direction has ended.
+const halfOpenTime = 5 * time.Minute
+
+// idleReader limits the time without data after the other direction has ended.
+type idleReader struct {
+	net.Conn
+	ended *atomic.Bool
+}
+
+// Read reads bytes, and renews the limit.
+func (r *idleReader) Read(p []byte) (int, error) {
+	n, err := r.Conn.Read(p)
+	if err == nil && r.ended.Load() {
+		_ = r.Conn.SetReadDeadline(time.Now().Add(halfOpenTime))
+	}
+	return n, err
 }
 
 // countingWriter counts the bytes that it writes.

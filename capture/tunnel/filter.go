@@ -14,7 +14,8 @@ import (
 // telemetry and its settings to the same hosts.
 //
 // The path of a request decides, if it is known. Otherwise the records wait for the head of the response: an exchange is
-// passed on if its response is a stream, or if its request is a request to a model.
+// passed on if its response is a stream, if its request is a request to a model or is compressed, or if toolscope answered
+// it.
 type Filter struct {
 	rules FilterRules
 	next  func(capture.Record)
@@ -22,6 +23,7 @@ type Filter struct {
 	mu      sync.Mutex
 	waiting map[int]*waitingExchange
 	dropped map[int]bool // exchanges that have not ended yet
+	bytes   int          // size of all waiting exchanges
 	counts  map[string]RequestCount
 }
 
@@ -40,11 +42,14 @@ type RequestCount struct{ Passed, Dropped int }
 type waitingExchange struct {
 	host    string
 	records []capture.Record
-	body    []byte
+	bytes   int
 }
 
-// maxWaiting is the maximum size of a request that waits. A larger one is passed on.
-const maxWaiting = 1 << 20
+// These are the maximum sizes of a request that waits, and of all of them. Beyond them, a request is passed on.
+const (
+	maxWaiting    = 1 << 20
+	maxAllWaiting = 32 << 20
+)
 
 // NewFilter returns a filter that passes records to next, in the order of each exchange.
 func NewFilter(rules FilterRules, next func(capture.Record)) *Filter {
@@ -91,30 +96,51 @@ func hostOf(u *url.URL) string {
 // addWaiting adds a record to an exchange that waits, and decides about the exchange if possible.
 func (f *Filter) addWaiting(w *waitingExchange, r capture.Record) {
 	w.records = append(w.records, r)
-	if r.Side == capture.Request {
-		w.body = append(w.body, r.Data...)
-	}
+	w.bytes += len(r.Data)
+	f.bytes += len(r.Data)
 	answered := r.Side == capture.Response && r.Head != nil
+	over := answered || r.End != ""
+	tooLarge := w.bytes > maxWaiting || f.bytes > maxAllWaiting
+	if !over && !tooLarge {
+		return
+	}
+	delete(f.waiting, r.Exchange)
+	f.bytes -= w.bytes
 	switch {
-	case len(w.body) > maxWaiting, answered && (isStream(r.Head) || f.rules.IsRequestTo(w.body)):
-		delete(f.waiting, r.Exchange)
+	case tooLarge, answered && (isStream(r.Head) || r.By == capture.Toolscope), w.isModelRequest(f.rules):
 		f.passOn(w.host, w.records...)
-	case answered || r.End != "":
-		delete(f.waiting, r.Exchange)
+	default:
 		if r.End == "" {
 			f.dropped[r.Exchange] = true
 		}
-		n := f.counts[w.host]
-		n.Dropped++
-		f.counts[w.host] = n
+		f.countRequest(w.host, RequestCount{Dropped: 1})
 	}
+}
+
+// countRequest adds a request to the counts. A client can name any host, so their number is limited.
+func (f *Filter) countRequest(host string, more RequestCount) {
+	n, ok := f.counts[host]
+	if !ok && len(f.counts) >= maxHosts {
+		host = otherHosts
+		n = f.counts[host]
+	}
+	f.counts[host] = RequestCount{n.Passed + more.Passed, n.Dropped + more.Dropped}
+}
+
+// isModelRequest reports whether the request is one to a model. A compressed body may be one.
+func (w *waitingExchange) isModelRequest(rules FilterRules) bool {
+	var body []byte
+	for _, r := range w.records {
+		if r.Side == capture.Request {
+			body = append(body, r.Data...)
+		}
+	}
+	return len(body) > 0 && (w.records[0].Head.Header.Get("Content-Encoding") != "" || rules.IsRequestTo(body))
 }
 
 // passOn passes on the first records of an exchange.
 func (f *Filter) passOn(host string, records ...capture.Record) {
-	n := f.counts[host]
-	n.Passed++
-	f.counts[host] = n
+	f.countRequest(host, RequestCount{Passed: 1})
 	for _, r := range records {
 		f.next(r)
 	}

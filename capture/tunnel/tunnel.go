@@ -30,6 +30,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,7 +41,7 @@ import (
 // Options configures a tunnel. All fields without another statement are required.
 type Options struct {
 	Hosts  []string         // names of the hosts whose TLS is decrypted, each accepted by [CheckName]
-	Secret string           // password that clients need; the user name can be any
+	Secret string           // password that clients need, with the user name run
 	Proxy  *proxy.Proxy     // forwards and records the decrypted requests
 	Now    func() time.Time // nil is time.Now
 	Note   func(string)     // receives notes about connections; may be nil
@@ -94,7 +95,7 @@ func New(o Options) (*Tunnel, error) {
 		}
 	}
 	t := &Tunnel{
-		options: o, began: o.Now(), hosts: map[string]*hostCount{}, listeners: map[string]*connListener{},
+		options: o, began: o.Now().Round(0), hosts: map[string]*hostCount{}, listeners: map[string]*connListener{},
 		conns: map[net.Conn]bool{}, noted: map[string]bool{},
 	}
 	var err error
@@ -146,6 +147,10 @@ func (t *Tunnel) Hosts() []HostStats {
 
 // Serve answers requests on l until ctx is done. It then closes l and all connections, and returns when they have ended.
 func (t *Tunnel) Serve(ctx context.Context, l net.Listener) error {
+	if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
+		l.Close()
+		return fmt.Errorf("tunnel: other machines can reach %s: listen on 127.0.0.1", l.Addr())
+	}
 	ctx, stop := context.WithCancel(ctx)
 	t.ctx = ctx
 	server := &http.Server{
@@ -181,6 +186,10 @@ func (t *Tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodConnect:
 		t.answerConnect(w, r)
 	default:
+		if err := proxy.CheckHost(r.URL.Hostname()); err != nil {
+			proxy.Refuse(http.StatusBadGateway, "can't connect to %s: %s", r.URL.Host, err).Write(w, self)
+			return
+		}
 		t.plain.ServeHTTP(w, r)
 	}
 }
@@ -202,24 +211,28 @@ func (t *Tunnel) checkRequest(r *http.Request) *proxy.Refusal {
 
 // isSecret reports whether the value of Proxy-Authorization contains the tunnel's secret as its password.
 func (t *Tunnel) isSecret(authorization string) bool {
-	const scheme = "Basic "
-	if len(authorization) < len(scheme) {
-		return false
-	}
-	text, err := base64.StdEncoding.DecodeString(authorization[len(scheme):])
+	scheme, coded, _ := strings.Cut(authorization, " ")
+	text, err := base64.StdEncoding.DecodeString(coded)
 	want := "run:" + t.options.Secret
-	return err == nil && subtle.ConstantTimeCompare(text, []byte(want)) == 1
+	return err == nil && strings.EqualFold(scheme, "Basic") && subtle.ConstantTimeCompare(text, []byte(want)) == 1
 }
 
 // answerConnect answers CONNECT. Connections to other hosts are dialled first, so that a failure becomes a status.
 func (t *Tunnel) answerConnect(w http.ResponseWriter, r *http.Request) {
 	host, port, err := splitTarget(r.Host)
+	if err == nil && r.RequestURI != r.Host {
+		err = fmt.Errorf("the target of CONNECT is %q, not HOST:PORT", r.RequestURI)
+	}
 	if err != nil {
 		proxy.Refuse(http.StatusBadRequest, "%s", err).Write(w, self)
 		return
 	}
+	if err := proxy.CheckHost(host); err != nil {
+		proxy.Refuse(http.StatusBadGateway, "can't connect to %s: %s", r.Host, err).Write(w, self)
+		return
+	}
 	decrypted := slices.Contains(t.options.Hosts, host)
-	if decrypted && t.options.Now().Sub(t.began) > openingTime {
+	if decrypted && t.options.Now().Round(0).Sub(t.began) > openingTime {
 		t.noteOnce("expired", "this run's certificate ends soon: no more connections are decrypted; start a new run")
 		proxy.Refuse(http.StatusServiceUnavailable, "this run's certificate ends soon: start a new run").Write(w, self)
 		return
@@ -281,10 +294,19 @@ func (t *Tunnel) untrackConn(c net.Conn) {
 	}
 }
 
+// Connections to hosts beyond the first maxHosts are counted together.
+const (
+	maxHosts   = 1000
+	otherHosts = "other hosts"
+)
+
 // countConn counts a connection to a host.
 func (t *Tunnel) countConn(host string, decrypted bool) *hostCount {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if h := t.hosts[host]; h == nil && !decrypted && len(t.hosts) >= maxHosts {
+		host = otherHosts
+	}
 	h := t.hosts[host]
 	if h == nil {
 		h = &hostCount{HostStats: HostStats{Host: host, Decrypted: decrypted}}

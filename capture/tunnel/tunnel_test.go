@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -162,10 +163,16 @@ func server(t *testing.T, names []string, h http.HandlerFunc) (*httptest.Server,
 // TestDecrypted checks that requests to a listed host arrive there unchanged and are recorded, over HTTP/2 and HTTP/1.1,
 // and that requests to other paths are only counted.
 func TestDecrypted(t *testing.T) {
+	left := make(chan context.CancelFunc, 1) // ends the client's side of a request that has arrived
 	up, roots := server(t, []string{openHost}, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		if r.URL.Path == "/odd/stream" {
+		switch r.URL.Path {
+		case "/odd/stream":
 			w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		case "/odd/left":
+			(<-left)()
+			<-r.Context().Done()
+			return
 		}
 		fmt.Fprintf(w, "%s %s %s %s %s", r.Host, r.Method, r.URL, r.Header.Get("Authorization"), body)
 	})
@@ -197,7 +204,15 @@ func TestDecrypted(t *testing.T) {
 		post("/telemetry", `{"event":"start"}`)
 		post("/odd/stream", `{}`)
 		post("/odd/answer", `{"messages":[]}`)
+		canceled, cancel := context.WithCancel(t.Context())
+		request, _ := http.NewRequestWithContext(canceled, "POST", "https://"+openHost+"/odd/left", strings.NewReader(`{"messages":[]}`))
+		left <- cancel
+		if _, err := c.Do(request); err == nil {
+			t.Error("the request was answered")
+		}
 		var urls []string
+		for end := time.Now().Add(20 * time.Second); o.filter.Count(openHost).Passed < 4 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		}
 		o.mu.Lock()
 		for _, r := range o.records {
 			if r.Side == capture.Request && r.Head != nil {
@@ -208,10 +223,10 @@ func TestDecrypted(t *testing.T) {
 			}
 		}
 		o.mu.Unlock()
-		if got := strings.Join(urls, " "); got != "/v1/messages?a=%2F /odd/stream /odd/answer" {
+		if got := strings.Join(urls, " "); got != "/v1/messages?a=%2F /odd/stream /odd/answer /odd/left" {
 			t.Errorf("recorded %s", got)
 		}
-		if n := o.filter.Count(openHost); n != (RequestCount{3, 1}) {
+		if n := o.filter.Count(openHost); n != (RequestCount{4, 1}) {
 			t.Errorf("%+v", n)
 		}
 		stats := o.tunnel.Hosts()
@@ -291,6 +306,9 @@ func TestRefusedConnect(t *testing.T) {
 		{"a b:443", authorized, 400},
 		{"169.254.169.254:80", authorized, 502},
 		{"[fd00:ec2::254]:80", authorized, 502},
+		{"2852039166:80", authorized, 502},
+		{"0xa9fea9fe:80", authorized, 502},
+		{"metadata.google.internal:80", authorized, 502},
 	} {
 		_, reader, response := o.ask(test.target, test.lines)
 		text, _ := io.ReadAll(reader)
@@ -299,6 +317,7 @@ func TestRefusedConnect(t *testing.T) {
 		}
 	}
 	for line, status := range map[string]int{
+		"CONNECT / HTTP/1.1": 400, "GET http://169.254.169.254/ HTTP/1.1": 502,
 		"GET https://" + openHost + "/ HTTP/1.1": 400, "GET / HTTP/1.1": 400, "GET http://" + closedHost + "/ HTTP/1.1": 502,
 	} {
 		conn, err := net.Dial("tcp", o.address)
@@ -499,4 +518,41 @@ func FuzzTarget(f *testing.F) {
 			t.Errorf("%q: %q %q, %q %q %v", text, host, port, again, portAgain, err)
 		}
 	})
+}
+
+// TestManyConnections checks that many clients at the same time get their own responses, and that no connection is left.
+func TestManyConnections(t *testing.T) {
+	n := 50
+	if os.Getenv("TOOLSCOPE_LONG") != "" {
+		n = 1000
+	}
+	up, roots := server(t, []string{openHost}, func(w http.ResponseWriter, r *http.Request) { io.Copy(w, r.Body) })
+	o := newOffice(t, up, roots, FilterRules{}, nil)
+	var all sync.WaitGroup
+	for i := range n {
+		c := o.trusting()
+		all.Go(func() {
+			defer c.CloseIdleConnections()
+			text := fmt.Sprint("request ", i)
+			response, err := c.Post("https://"+openHost+"/v1/messages", "text/plain", strings.NewReader(text))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer response.Body.Close()
+			if got, err := io.ReadAll(response.Body); string(got) != text {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+	all.Wait()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		o.tunnel.mu.Lock()
+		left := len(o.tunnel.conns)
+		o.tunnel.mu.Unlock()
+		if left == 0 {
+			return
+		}
+	}
+	t.Error("connections are left")
 }

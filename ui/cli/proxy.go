@@ -110,7 +110,7 @@ func (a *app) runProxy(ctx context.Context, f *proxyFlags) error {
 	var served <-chan error
 	if f.tls {
 		r.tunnel = f.newTunnel(f.token, l.addRecord)
-		l.redactor.Learn(r.tunnel.secret, "token")
+		r.tunnel.learnSecret(l.redactor)
 		o.Routes, o.Token = nil, ""
 	}
 	if err := r.createProxy(o, screen); err != nil {

@@ -123,7 +123,7 @@ func (a *app) runThroughProxy(ctx context.Context, args []string, f *runFlags) e
 	r := &runningProxy{liveInput: l, app: a, routes: all, point: point, url: "http://" + listener.Addr().String()}
 	if f.tls {
 		r.tunnel = f.newTunnel("", l.addRecord)
-		l.redactor.Learn(r.tunnel.secret, "token")
+		r.tunnel.learnSecret(l.redactor)
 	}
 	o := proxy.Options{Routes: proxyRoutes(all), Began: l.began, Faults: faults}
 	err = r.runClient(ctx, listener, o, fit, f, terminal, prices)
@@ -316,7 +316,7 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 	r.close()
 	a.printNote("the output of the client is in %s", out.Name())
 	if r.tunnel != nil {
-		r.printTunnelUse(fit.name(), "the client has ended", true)
+		r.printTunnelUse(fit.name(), "the client has ended", a.code >= 128)
 	}
 	return err
 }

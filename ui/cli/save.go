@@ -438,7 +438,7 @@ func (l *logFile) write(at time.Time, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// runFolderPrefix begins the names of the folders with the certificates of runs. The process number follows.
+// runFolderPrefix begins the names of the folders with the certificates of runs. The machine's name and the process number follow.
 const runFolderPrefix = "toolscope-tls-"
 
 // tlsFolder is the folder with the certificates of one run. Only its owner can read it.
@@ -450,14 +450,16 @@ func makeRunFolder() (tlsFolder, error) {
 	if info, err := os.Stat(parent); err != nil || !info.IsDir() {
 		parent = os.TempDir()
 	}
-	list, _ := filepath.Glob(filepath.Join(parent, runFolderPrefix+"*"))
+	machine, _ := os.Hostname() // containers may share the folder, but not their process numbers
+	prefix := runFolderPrefix + strings.Trim(filepath.Base(machine), "*?[]\\") + "-"
+	list, _ := filepath.Glob(filepath.Join(parent, prefix+"*"))
 	for _, path := range list {
-		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), runFolderPrefix), "-")
+		number, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(path), prefix), "-")
 		if pid, err := strconv.Atoi(number); err == nil && !isRunning(pid) {
 			_ = os.RemoveAll(path) // the folder of another user can't be removed
 		}
 	}
-	folder, err := os.MkdirTemp(parent, fmt.Sprintf("%s%d-", runFolderPrefix, os.Getpid()))
+	folder, err := os.MkdirTemp(parent, fmt.Sprintf("%s%d-", prefix, os.Getpid()))
 	return tlsFolder(folder), err
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/base64"
+	"encoding/pem"
 	"fmt"
 	"maps"
 	"net"
@@ -17,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"toolscope/capture"
+	"toolscope/capture/redact"
 	"toolscope/capture/tunnel"
 	"toolscope/providers"
 	"toolscope/providers/conversation"
@@ -84,6 +87,12 @@ func (f *tlsFlags) newTunnel(secret string, next func(capture.Record)) *tlsTunne
 		IsRequestTo: func(body []byte) bool { return providers.LooksLike(body) == providers.LooksLikeRequest },
 	}, next)
 	return t
+}
+
+// learnSecret makes the redactor replace the tunnel's secret, also in the form in which clients send it.
+func (t *tlsTunnel) learnSecret(r *redact.Redactor) {
+	r.Learn(t.secret, "token")
+	r.Learn(base64.StdEncoding.EncodeToString([]byte("run:"+t.secret)), "token")
 }
 
 // serveTunnel serves CONNECT requests on a listener. The channel receives the error when serving ends.
@@ -167,10 +176,9 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 		if !ok {
 			var text []byte
 			if extended != "" {
-				if text, err = os.ReadFile(extended); err != nil {
-					return fmt.Errorf("%s: %w", variable, capture.WithoutPath(err))
+				if text, err = readCertificates(extended); err != nil {
+					return fmt.Errorf("%s: %w", variable, err)
 				}
-				text = append(text, '\n')
 			}
 			if path, err = folder.writeFile(fmt.Sprintf("certificates-%d.pem", len(files)+1), append(text, certificate...)); err != nil {
 				return err
@@ -200,6 +208,31 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 		}
 	}
 	return vars, folder.removeFolder, nil
+}
+
+// maxCertificates is the maximum size of a file with certificates.
+const maxCertificates = 16 << 20
+
+// readCertificates reads the certificates in a file. It skips everything else, because such a file may also contain a
+// private key.
+func readCertificates(path string) (certificates []byte, err error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxCertificates) {
+		err = fmt.Errorf("%s is not a file with certificates", path)
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	for {
+		var block *pem.Block
+		if block, text = pem.Decode(text); block == nil {
+			return certificates, err
+		}
+		if block.Type == "CERTIFICATE" || block.Type == "TRUSTED CERTIFICATE" {
+			certificates = append(certificates, pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})...)
+		}
+	}
 }
 
 // useTunnel sets the variables that send the command's requests through the tunnel.
@@ -261,6 +294,14 @@ func (t *tlsTunnel) sumUse(client string, ended bool) (u tunnelUse) {
 	return u
 }
 
+// directNote says that the user's NO_PROXY may be the reason why nothing came.
+func (t *tlsTunnel) directNote() string {
+	if own := cmp.Or(os.Getenv("NO_PROXY"), os.Getenv("no_proxy")); own != "" {
+		return "; NO_PROXY makes clients go directly to " + own
+	}
+	return ""
+}
+
 // maxSuggested is the maximum number of closed hosts that are suggested for --tls-host.
 const maxSuggested = 3
 
@@ -285,7 +326,7 @@ func (r *runningProxy) printTunnelUse(client, words string, interrupted bool) {
 			a.printError(fmt.Errorf("%s", text))
 		}
 	case !u.any:
-		a.printNote("nothing came: %s used no proxy (HTTPS_PROXY was set). Node 20, Java and the AWS SDK for JavaScript read no variable for it", client)
+		a.printNote("nothing came: %s used no proxy (HTTPS_PROXY was set). Node 20, Java and the AWS SDK for JavaScript read no variable for it%s", client, r.tunnel.directNote())
 	case len(u.opened)+len(u.other) == 0 && u.closed > 0:
 		var hosts, flags []string
 		for _, h := range u.largest[:min(maxSuggested, len(u.largest))] {

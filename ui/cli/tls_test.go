@@ -147,22 +147,23 @@ func TestRunTLSVariables(t *testing.T) {
 	builtProgram(t)
 	env := tlsNetwork(t, func(http.ResponseWriter, *http.Request) {})
 	file := filepath.Join(t.TempDir(), "seen")
-	own := saved(t, "own.pem", "OWN CERTIFICATE\n")
+	block := func(kind string) string { return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: []byte{1}})) }
+	own := saved(t, "own.pem", "text\n"+block("CERTIFICATE")+block("PRIVATE KEY"))
 	env = append(env, "CODEX_CA_CERTIFICATE="+own, "NO_PROXY=intern.example", "ANTHROPIC_BASE_URL=")
-	runScript(t, env, `{ env; echo; head -1 "$CODEX_CA_CERTIFICATE"; grep -c BEGIN "$SSL_CERT_FILE" "$NODE_EXTRA_CA_CERTS"; ls -l "$SSL_CERT_FILE"; } >`+file, "--no-record")
+	runScript(t, env, `{ env; echo; grep -c BEGIN "$SSL_CERT_FILE" "$NODE_EXTRA_CA_CERTS"; grep PRIVATE "$CODEX_CA_CERTIFICATE"; echo codex:$(grep -c BEGIN "$CODEX_CA_CERTIFICATE"); ls -l "$SSL_CERT_FILE"; } >`+file, "--no-record")
 	seen, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		"\nHTTPS_PROXY=http://run:", "\nhttps_proxy=http://run:", "\nNO_PROXY=intern.example,127.0.0.1,localhost,::1\n", "\nNODE_USE_ENV_PROXY=1\n",
-		"\nOWN CERTIFICATE\n", ".pem:2\n", ".pem:1\n", "-rw------- ", "\nANTHROPIC_BASE_URL=\n",
+		"\ncodex:2\n", ".pem:2\n", ".pem:1\n", "-rw------- ", "\nANTHROPIC_BASE_URL=\n",
 	} {
 		if !strings.Contains("\n"+string(seen), want) {
 			t.Errorf("%q is missing:\n%s", want, seen)
 		}
 	}
-	for _, no := range []string{"\nALL_PROXY=", "\nHTTP_PROXY=", "\nNODE_TLS_REJECT_UNAUTHORIZED=", "\nOPENAI_BASE_URL="} {
+	for _, no := range []string{"\nALL_PROXY=", "\nHTTP_PROXY=", "\nNODE_TLS_REJECT_UNAUTHORIZED=", "\nOPENAI_BASE_URL=", "PRIVATE"} {
 		if strings.Contains(string(seen), no) {
 			t.Errorf("%q is set", no)
 		}
