@@ -97,7 +97,7 @@ func TestFilterAges(t *testing.T) {
 	s.feed(mixed(30, 1)...).shows("2 of 11 · filter since:3s")
 }
 
-// TestFilterOfDropped checks that turns of which only a row is kept are counted, and that earlier matches stay valid.
+// TestFilterOfDropped checks that the filter shows how many turns it can't check because only their rows are kept.
 func TestFilterOfDropped(t *testing.T) {
 	small := func(o *Options) { o.Keep = 1 }
 	s := newScreen(t, 80, 24, small).feed(mixed(0, 5)...).press("ftool:broken<enter>").shows("of 5")

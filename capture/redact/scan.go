@@ -11,11 +11,11 @@ import (
 // These are flags for two consecutive characters. They say what may begin or end there.
 const (
 	mayBegin      = 1 << iota // the second character begins a word that may be a shape
-	mayFollow                 // both end a context
-	mayFollowMore             // both end a context together with the two characters before them, if grams agrees
-	mayHead                   // both begin a word that may be a shape
-	mayAssign                 // both end an assignment together with the letter before them, if grams agrees
-	mayGlue                   // both are characters 3 and 4 of a secret inside a word, if grams agrees
+	mayFollow                 // the two may end a context
+	mayFollowMore             // the two may be the last characters of a context; grams decides, together with the two characters before them
+	mayHead                   // the two may begin a word that has a shape
+	mayAssign                 // the two may be the last characters of an assignment; grams decides, together with the letter before them
+	mayGlue                   // the two may be characters 3 and 4 of a secret inside a word; grams decides
 )
 
 // ruleSet is the index of all rules. It is created on first use and never changes after that.

@@ -101,7 +101,7 @@ var (
 	IndexReused = &stream.Diagnosis{
 		Code: "IDX_REUSED", Severity: stream.Warn, By: stream.Gateway,
 		Verdict: "index reused",
-		Meaning: "Several calls have the same index. Clients that merge by index join their arguments.",
+		Meaning: "Several calls have the same index. Clients that merge by index join the arguments of these calls.",
 		Advice:  "Make your client start a new call for a new id, or turn parallel calls off.",
 	}
 	IndexSparse = &stream.Diagnosis{

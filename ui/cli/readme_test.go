@@ -64,17 +64,17 @@ func TestKeyTable(t *testing.T) {
 	}
 }
 
-// TestRooms checks that every package is listed in the table of packages.
-func TestRooms(t *testing.T) {
+// TestPackageTable checks that every package is listed in the table of packages.
+func TestPackageTable(t *testing.T) {
 	_, table, _ := strings.Cut(written(t, "../../CONTRIBUTING.md"), "| package | purpose |")
 	out, err := exec.Command("go", "list", "toolscope/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range strings.Fields(string(out))[1:] {
-		room = strings.TrimPrefix(room, "toolscope/")
-		if !strings.Contains(table, "`"+room+"`") && !strings.Contains(table, "`"+path.Base(room)+"`") {
-			t.Errorf("the room %s is not in the table of rooms", room)
+	for _, name := range strings.Fields(string(out))[1:] {
+		name = strings.TrimPrefix(name, "toolscope/")
+		if !strings.Contains(table, "`"+name+"`") && !strings.Contains(table, "`"+path.Base(name)+"`") {
+			t.Errorf("CONTRIBUTING.md lacks the package %s", name)
 		}
 	}
 }

@@ -149,7 +149,7 @@ func (f *serveFlags) mockOptions() (o mock.Options, err error) {
 	}
 	o.Speed, err = strconv.ParseFloat(f.speed, 64)
 	if err != nil || !(o.Speed >= 0) || math.IsInf(o.Speed, 1) {
-		return o, usageErrorf("--speed %q: not a number\nuse e.g. 2 for twice as fast, or max", f.speed)
+		return o, usageErrorf("--speed %q: not a number that is 0 or higher\nuse e.g. 2 for twice as fast, or max", f.speed)
 	}
 	return o, nil
 }

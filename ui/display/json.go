@@ -71,7 +71,8 @@ func appendEscaped(dst, src []byte, most int, quote bool) (_, rest []byte) {
 	return dst, src
 }
 
-// appendPlain appends characters that are drawn as they are.
+// appendPlain appends characters that need no Unicode escape. If quote is set, it escapes quotation marks and
+// backslashes.
 func appendPlain(dst, src []byte, quote bool) []byte {
 	if !quote {
 		return append(dst, src...)
