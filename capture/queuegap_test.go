@@ -139,8 +139,8 @@ func TestKeptOut(t *testing.T) {
 	expectQueued(t, all(b), "3< head")
 }
 
-// TestReserve checks that heads and ends may exceed the limit by a quarter. Beyond that, heads are counted,
-// and ends are still kept.
+// TestReserve checks that heads and ends may exceed the limit by a quarter. Beyond that, heads are dropped
+// and counted, but ends are still kept.
 func TestReserve(t *testing.T) {
 	const limit = 4 * 10 * endRoom
 	b := NewQueue(gaps(limit))

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TestFollowScripts checks that, whatever three writers and a rotation do in any order, every byte of every content
-// arrives once, in order, and never joined to other content. TOOLSCOPE_LONG=1 runs 10,000 scripts. A failure names
+// TestFollowScripts checks that, whatever three writers and a rotation do in any order, every byte of each file's content
+// arrives once, in order, and is never joined to other content. TOOLSCOPE_LONG=1 runs 10,000 scripts. A failure names
 // the seed that repeats it.
 func TestFollowScripts(t *testing.T) {
 	scripts := 300

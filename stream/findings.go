@@ -120,7 +120,7 @@ var (
 		Verdict:       "merged calls",
 		Short:         "another object begins",
 		Meaning:       "One call contains several complete objects: parallel calls were merged before they arrived.",
-		Advice:        "Find the gateway that uses one index for several calls, or turn parallel calls off. Don't run only the first object.",
+		Advice:        "Find the gateway that uses one index for several calls, or turn parallel calls off. Don't run the first object and ignore the others.",
 	}
 	ArgsPlaceholder = &Diagnosis{
 		Code: "ARGS_PLACEHOLDER_PREFIX", Severity: Warn, By: Gateway,

@@ -70,7 +70,7 @@ func (s *Session) ownTurn(t *Turn) *Turn {
 
 // deltaState is the part of a turn that changes with each delta of arguments.
 type deltaState struct {
-	at, era               int32 // the checkpoint when it was saved, and the checkpoint after which it last changed
+	at, era               int32 // at: the checkpoint at which it was saved; era: the checkpoint after which it last changed
 	lastFrame, lastCalled int32
 	events                int
 }

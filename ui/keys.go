@@ -123,7 +123,7 @@ func (u UserKeys) Set(action string, keys []string) error {
 		if near := themes.Near(action, names); len(near) > 0 {
 			return fmt.Errorf("%w: did you mean %s?", ErrNoAction, strings.Join(near, ", "))
 		}
-		return fmt.Errorf("%w; 'toolscope config show' lists them", ErrNoAction)
+		return fmt.Errorf("%w; 'toolscope config show' lists the actions", ErrNoAction)
 	}
 	of := all[at]
 	switch {

@@ -34,7 +34,7 @@ func TestQuestions(t *testing.T) {
 		{"what would a careless client have run", sample("malformed"), false, "5", []string{"WOULD HAVE RUN", "not JSON: it fails"}},
 		{"what would another provider get", sample("malformed"), false, "p", []string{"∅ Sent as {} to 5 of 10 providers", "PROVIDER          GETS              ACCEPTED?        LOST", "mistral           =  the same text  not known"}},
 		{"what was really sent back", sample("history"), false, "o", []string{"∅ {} was sent, not the 55 bytes that the model wrote", "the request carried  2 B", "cause  the client"}},
-		{"why was my request refused", feeding(refusedSession), false, "!", []string{"The provider refused messages[1].content[0]", "cause  your client", "since  Turn 2 still had call and result; one is missing from turn 3 on."}},
+		{"why was my request refused", feeding(refusedSession), false, "!", []string{"The provider refused messages[1].content[0]", "cause  your client", "since  From turn 3 on, the call or its result is missing."}},
 		{"whom do we wait on, and since when", threeStreams, true, "", []string{"Waiting on  providers 3   longest 41 s  turn 2   next 1 s  turn 3"}},
 		{"which stream is slowest now", threeStreams, true, "s", []string{"IDLE", "2  ◐  looks done    run_tests         gpt-5.2              2 B   41 s"}},
 		{"what is the request made of, and what costs", feeding(measuredSession), false, "6", []string{"What it is made of", "$ NOW", "tools: forge      █", "~1.5k ~$0.0055"}},

@@ -46,7 +46,7 @@ func refusedSession(testing.TB) (records []stream.Record) {
 func TestRefusal(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {140, 40}, {250, 60}} {
 		s := newScreen(t, size[0], size[1], func(o *Options) { o.Static = true }).feed(refusedSession(t)...).end().press("!2")
-		s.shows("The provider refused messages[1].content[0]: tool_result", "request refused  turn 3 · POST /v1/messages", "⊖ refused 400", "cause  your client", "since  Turn 2 still had call and result; one is missing from turn 3 on.",
+		s.shows("The provider refused messages[1].content[0]: tool_result", "request refused  turn 3 · POST /v1/messages", "⊖ refused 400", "cause  your client", "since  From turn 3 on, the call or its result is missing.",
 			"1 the provider's message", "unexpected `tool_use_id`", "2 place in the request", "messages[1].content[0], byte ", "!! 1   user      tool_result toolu_01Lost")
 		s.press("z").shows("3 origin", "turn 1     !! read_log", "turn 2     request: the call and its result are there",
 			"turn 3     request: its result is there, the call is not")

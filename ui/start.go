@@ -196,7 +196,7 @@ func (su *setupScreen) pasteKeys() []screen.Binding {
 // openPaste shows the setup lines again.
 func (su *setupScreen) openPaste() {
 	if su.m.opt.Setup == nil {
-		su.m.showNotice(display.Lit("only a proxy has lines to paste"))
+		su.m.showNotice(display.Lit("only a proxy has setup lines for clients"))
 		return
 	}
 	su.m.modeStack.pushMode(&setupPage{su.m})

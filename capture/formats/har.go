@@ -248,7 +248,8 @@ func (e *harEntry) readMessages() {
 	}
 }
 
-// readEvents writes the events of a stream. It is used for archives that don't have the text of the stream.
+// readEvents rebuilds the text of a stream from the events in the entry. It is used for archives that don't have the
+// text itself.
 func (e *harEntry) readEvents() {
 	for m := range json.Elements(e.events) {
 		if !isWhole(m) {

@@ -107,7 +107,7 @@ func TestPlainRefusal(t *testing.T) {
 	for _, want := range []string{
 		"Turn 3 ends: ", "Turn 3, refused request: The provider refused messages[1].content[0]: tool_result toolu_01Lost.",
 		"Turn 3, refused request, cause: your client.", "Turn 3, refused request, do: ",
-		"Turn 3, refused request, since: Turn 2 still had call and result; one is missing from turn 3 on.",
+		"Turn 3, refused request, since: From turn 3 on, the call or its result is missing.",
 		"Turn 3, refused request, origin: turn 1, call read_log toolu_01Lost.",
 		"Turn 3, refused request, origin: turn 2, request: the call and its result are there.",
 	} {

@@ -22,7 +22,7 @@ type Costs struct {
 	view    *providers.View
 	begun   int32                // number of events at the last Extend; turns that began earlier are already counted
 	figures map[int32]cachedCost // costs of some turns, by turn number
-	seed    maphash.Seed         // seed of the keys in figures
+	seed    maphash.Seed         // hash seed for cachedCost.key
 	ended   price.Sum            // total of the turns that have ended
 	shares  sessionCosts         // the total by conversation and by session
 	open    []openTurn           // in the order in which they began

@@ -280,7 +280,7 @@ func (r *Refusal) addOrigin(v *providers.View, t *stream.Turn, id string) {
 		}
 		r.Origin = append(r.Origin, OriginRow{Turn: before.Number, Text: "request: " + was.String()})
 		if was.call && was.result && now.isBroken() {
-			r.Since = fmt.Sprintf("Turn %d still had call and result; one is missing from turn %d on.", before.Number+1, first.Number+1)
+			r.Since = fmt.Sprintf("From turn %d on, the call or its result is missing.", first.Number+1)
 		}
 		break
 	}
