@@ -120,8 +120,8 @@ func TestBeginsWithTooMuch(t *testing.T) {
 	expectQueued(t, all(b), fmt.Sprintf("1< head -%d", 2*roomy))
 }
 
-// TestKeptOut checks that an exchange that begins when there is no reserve leaves no trace, and neither do its later
-// items. An exchange that was admitted before reaches its end.
+// TestKeptOut checks that nothing of an exchange is kept if the exchange begins when the reserve is used up. An
+// exchange that was admitted earlier is kept until its end.
 func TestKeptOut(t *testing.T) {
 	b := NewQueue(gaps(4 * 2 * endRoom)) // a reserve for two
 	for x := range 3 {

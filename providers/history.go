@@ -241,7 +241,8 @@ func (h *history) reportSentBack(o *replay.Observation, past *replay.History, wo
 	}
 }
 
-// notNeeded returns "not needed" in place of a word for changed reasoning. If there is no such word, it returns "".
+// notNeeded returns "not needed" if reasoning was changed, and "" if it was not. The parameter is the word for the
+// change, or "".
 func notNeeded(word string) string {
 	if word == "" {
 		return ""

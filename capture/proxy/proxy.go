@@ -81,7 +81,8 @@ type Options struct {
 	Roots *x509.CertPool // authorities for upstreams' certificates; nil means the system's
 	Log   *log.Logger    // log of net/http about clients and bugs; if nil, it is dropped
 
-	// Dial connects to upstreams. If it is nil, a dialer is used that refuses names with link-local or metadata addresses.
+	// Dial connects to upstreams. If it is nil, a dialer is used that refuses names with link-local or metadata
+	// addresses.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	alive time.Duration // time between keep-alives; 0 means 5 s
@@ -275,9 +276,9 @@ func (p *Proxy) ServeOnly(ctx context.Context, l net.Listener, upstream *url.URL
 	return p.serveRoutes(context.WithValue(ctx, onlyKey{}, true), l, routes)
 }
 
-// ServeDecrypted is like Serve, for connections whose TLS the caller has decrypted. Their clients meant to connect to the
-// upstream itself. So each request must name the upstream's host, and needs no token. The rules for web pages don't
-// apply, because the caller decides who may connect.
+// ServeDecrypted is like Serve, for connections whose TLS the caller has decrypted. Their clients meant to connect to
+// the upstream itself. So each request must name the upstream's host, and needs no token. The rules for web pages
+// don't apply, because the caller decides who may connect.
 func (p *Proxy) ServeDecrypted(ctx context.Context, l net.Listener, upstream *url.URL) error {
 	routes, err := newRoutes([]Route{{Prefix: "/", Upstream: upstream}})
 	if err != nil {

@@ -92,8 +92,8 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// TestNoNewFile checks that, if there is no new file at first, the records are missing until there is one, and the
-// traffic never waits.
+// TestNoNewFile checks that the records are lost while no new file can be created, that recording continues once one
+// can, and that the traffic never waits.
 func TestNoNewFile(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "captures")
 	if err := os.Mkdir(dir, 0o700); err != nil {

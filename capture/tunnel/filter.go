@@ -10,12 +10,12 @@ import (
 	"toolscope/capture"
 )
 
-// Filter passes on the records of requests to models, and counts the other requests to decrypted hosts. A client sends its
-// telemetry and its settings to the same hosts.
+// Filter passes on the records of requests to models, and counts the other requests to decrypted hosts. A client sends
+// its telemetry and its settings to the same hosts.
 //
-// The path of a request decides, if it is known. Otherwise the records wait for the head of the response: an exchange is
-// passed on if its response is a stream, if its request is a request to a model or is compressed, or if toolscope answered
-// it.
+// The path of a request decides, if it is known. Otherwise the records wait for the head of the response, or for the
+// end of the exchange. Then an exchange is passed on in four cases: the response is a stream, the request is to a
+// model, the request is compressed, or toolscope itself answered.
 type Filter struct {
 	rules FilterRules
 	next  func(capture.Record)

@@ -145,7 +145,8 @@ func (t *Tunnel) Hosts() []HostStats {
 	return list
 }
 
-// Serve answers requests on l until ctx is done. It then closes l and all connections, and returns when they have ended.
+// Serve answers requests on l until ctx is done. It then closes l and all connections, and returns when they have
+// ended.
 func (t *Tunnel) Serve(ctx context.Context, l net.Listener) error {
 	if a, ok := l.Addr().(*net.TCPAddr); !ok || !a.IP.IsLoopback() {
 		l.Close()

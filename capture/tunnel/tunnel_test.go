@@ -160,8 +160,8 @@ func server(t *testing.T, names []string, h http.HandlerFunc) (*httptest.Server,
 	return s, pool
 }
 
-// TestDecrypted checks that requests to a listed host arrive there unchanged and are recorded, over HTTP/2 and HTTP/1.1,
-// and that requests to other paths are only counted.
+// TestDecrypted checks that requests to a listed host arrive there unchanged and are recorded, over HTTP/2 and
+// HTTP/1.1, and that requests to other paths are only counted.
 func TestDecrypted(t *testing.T) {
 	left := make(chan context.CancelFunc, 1) // ends the client's side of a request that has arrived
 	up, roots := server(t, []string{openHost}, func(w http.ResponseWriter, r *http.Request) {
@@ -236,8 +236,8 @@ func TestDecrypted(t *testing.T) {
 	}
 }
 
-// TestClosed checks that a connection to another host is forwarded unread in both directions, with half-closed sides, and
-// that its TLS has the certificate of the real host.
+// TestClosed checks that a connection to another host is forwarded unread in both directions, with half-closed sides,
+// and that its TLS has the certificate of the real host.
 func TestClosed(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -288,8 +288,8 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestRefusedConnect checks that nothing is dialled for requests that are not allowed, and that each gets a status with a
-// reason.
+// TestRefusedConnect checks that nothing is dialled for requests that are not allowed, and that each gets a status
+// with a reason.
 func TestRefusedConnect(t *testing.T) {
 	o := newOffice(t, nil, nil, FilterRules{}, nil)
 	for _, test := range []struct {
@@ -378,7 +378,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestUpstreamCertificate checks that a host with a wrong certificate is not reached, and that the client gets the reason.
+// TestUpstreamCertificate checks that a host with a wrong certificate is not reached, and that the client gets the
+// reason.
 func TestUpstreamCertificate(t *testing.T) {
 	up, roots := server(t, []string{closedHost}, func(http.ResponseWriter, *http.Request) { t.Error("the request arrived") })
 	o := newOffice(t, up, roots, FilterRules{}, nil)
@@ -392,7 +393,8 @@ func TestUpstreamCertificate(t *testing.T) {
 	}
 }
 
-// TestUnused checks that connections that end before the first byte of HTTP are counted, if the client began a handshake.
+// TestUnused checks that connections that end before the first byte of HTTP are counted, if the client began a
+// handshake.
 func TestUnused(t *testing.T) {
 	o := newOffice(t, nil, nil, FilterRules{}, nil)
 	unused := func() int {
@@ -520,7 +522,8 @@ func FuzzTarget(f *testing.F) {
 	})
 }
 
-// TestManyConnections checks that many clients at the same time get their own responses, and that no connection is left.
+// TestManyConnections checks that many clients at the same time get their own responses, and that no connection is
+// left.
 func TestManyConnections(t *testing.T) {
 	n := 50
 	if os.Getenv("TOOLSCOPE_LONG") != "" {

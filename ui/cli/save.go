@@ -438,7 +438,8 @@ func (l *logFile) write(at time.Time, text string) error {
 	return errors.Join(err, f.Close())
 }
 
-// runFolderPrefix begins the names of the folders with the certificates of runs. The machine's name and the process number follow.
+// runFolderPrefix begins the names of the folders with the certificates of runs. The machine's name and the process
+// number follow.
 const runFolderPrefix = "toolscope-tls-"
 
 // tlsFolder is the folder with the certificates of one run. Only its owner can read it.

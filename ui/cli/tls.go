@@ -40,8 +40,8 @@ func (f *tlsFlags) add(to *pflag.FlagSet) {
 	to.StringArrayVar(&f.tlsHosts, "tls-host", nil, "")
 }
 
-// checkFlags returns an error if the flags can't be used as they are. The parameter others has the flags that can't be combined
-// with --tls, and whether they are set.
+// checkFlags returns an error if the flags can't be used as they are. The parameter others has the flags that can't
+// be combined with --tls, and whether they are set.
 func (f *tlsFlags) checkFlags(others map[string]bool) error {
 	if !f.tls && (f.tlsAll || len(f.tlsHosts) > 0) {
 		return usageErrorf("--tls-host, --tls-all: need --tls")
@@ -110,8 +110,8 @@ func (r *runningProxy) serveTunnel(ctx context.Context, listener net.Listener) (
 	return served, nil
 }
 
-// startTunnel serves CONNECT requests, and prints the lines that make the programs of a shell use the tunnel. The function
-// remove removes the certificate.
+// startTunnel serves CONNECT requests, and prints the lines that make the programs of a shell use the tunnel. The
+// function remove removes the certificate.
 func (r *runningProxy) startTunnel(ctx context.Context, listener net.Listener, format string) (served <-chan error, remove func(), err error) {
 	if served, err = r.serveTunnel(ctx, listener); err != nil {
 		return nil, nil, err
@@ -145,8 +145,8 @@ var certificateFiles = []string{
 	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem", "/usr/local/share/certs/ca-root-nss.crt",
 }
 
-// These variables name a file of certificates. The programs that read the first two add its certificates to their own. The
-// programs that read the others use only the certificates in the file.
+// These variables name a file of certificates. The programs that read the first two add its certificates to their
+// own. The programs that read the others use only the certificates in the file.
 var (
 	addingVariables    = []string{"NODE_EXTRA_CA_CERTS", "CODEX_CA_CERTIFICATE"}
 	replacingVariables = []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"}
@@ -305,8 +305,8 @@ func (t *tlsTunnel) directNote() string {
 // maxSuggested is the maximum number of closed hosts that are suggested for --tls-host.
 const maxSuggested = 3
 
-// printTunnelUse prints the traffic through the tunnel after the client has ended. If no request to a model was seen, it
-// says why.
+// printTunnelUse prints the traffic through the tunnel after the client has ended. If no request to a model was seen,
+// it says why.
 func (r *runningProxy) printTunnelUse(client, words string, interrupted bool) {
 	a, u := r.app, r.tunnel.sumUse(client, true)
 	if len(u.opened) > 0 {

@@ -26,8 +26,8 @@ import (
 	"time"
 )
 
-// tlsNetwork stands for all servers of the internet. It returns the variables with which a program reaches it: a proxy for
-// CONNECT, and the certificates that the servers' clients trust.
+// tlsNetwork stands for all servers of the internet. It returns the variables with which a program reaches it: a
+// proxy for CONNECT, and the certificates that the servers' clients trust.
 func tlsNetwork(t *testing.T, answer http.HandlerFunc) (env []string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -141,8 +141,8 @@ func TestRunTLS(t *testing.T) {
 	}
 }
 
-// TestRunTLSVariables checks the variables of the client: the user's own certificates are kept, and no variable changes the
-// address of a provider.
+// TestRunTLSVariables checks the variables of the client: the user's own certificates are kept, and no variable
+// changes the address of a provider.
 func TestRunTLSVariables(t *testing.T) {
 	builtProgram(t)
 	env := tlsNetwork(t, func(http.ResponseWriter, *http.Request) {})
@@ -170,8 +170,8 @@ func TestRunTLSVariables(t *testing.T) {
 	}
 }
 
-// TestRunTLSKilled checks that no private key is left on the disk when toolscope is killed, and that the next run removes
-// the folder of the killed one.
+// TestRunTLSKilled checks that no private key is left on the disk when toolscope is killed, and that the next run
+// removes the folder of the killed one.
 func TestRunTLSKilled(t *testing.T) {
 	program, dir := builtProgram(t), t.TempDir()
 	in, hold, err := os.Pipe()
