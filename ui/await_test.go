@@ -25,6 +25,19 @@ func waiting(words *[]StatusNote) func(*Options) {
 	}
 }
 
+// TestAwaitWithoutLines checks the waiting screen of a source whose clients need no setup lines: it has no line to
+// select, open or copy.
+func TestAwaitWithoutLines(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {40, 10}} {
+		s := newScreen(t, size[0], size[1], func(o *Options) {
+			o.Setup = &SetupGuide{URL: "http://127.0.0.1:1", More: "no request has arrived; TLS to 51 hosts is decrypted"}
+		})
+		checkFrame(t, s)
+		s.shows("WAITING", "no request has arrived; TLS to").hides("Paste", "▌").press("jk<enter>y").shows("no line is selected")
+		checkFrame(t, s)
+	}
+}
+
 // TestAwait checks that the setup lines are complete if there is room, that all of them can be reached on the
 // smallest screens, and that a line can be copied.
 func TestAwait(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 // SetupGuide has the lines that point clients at a live source, and the source's routes and state.
 type SetupGuide struct {
 	URL    string        // the source's address
-	Ways   []ClientSetup // setup lines for clients
-	More   string        // setup for all other clients; may be empty
+	Ways   []ClientSetup // setup lines for clients; none if no client needs any
+	More   string        // setup for all other clients, or the state if no client needs setup lines; may be empty
 	Routes [][2]string   // path prefixes and their upstreams
 	Runs   func() bool   // reports whether the client that would end with the program is still running; nil if there is no such client
 }
@@ -74,7 +74,7 @@ func (su *setupScreen) setupRows(width int) (rows []setupRow) {
 			}
 		}
 	}
-	if a.More != "" && width >= setupWide {
+	if a.More != "" && width >= setupWide && len(a.Ways) > 0 {
 		rows = append(rows, setupRow{way: len(a.Ways), line: -1})
 	}
 	return rows
@@ -86,6 +86,8 @@ func (su *setupScreen) drawSetup(p *screen.Pen, y, height int) {
 	a, refused, rows := su.m.opt.Setup, su.m.refusedExchanges(), su.setupRows(p.Left)
 	told, room, top := su.setupView(rows, len(refused), height)
 	switch n := top + y - 1; {
+	case len(a.Ways) == 0 && y == 0:
+		p.Text(screen.Muted, p.Truncate(p.Name(a.More).Between("  ", ""), p.Left))
 	case y == 0 && p.Left >= setupWide:
 		p.Text(screen.Muted, display.Lit("  Paste one line where your agent runs (:paste shows this again):"))
 	case y == 0:

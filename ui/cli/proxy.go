@@ -266,7 +266,7 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 // setupText returns the text that the screen shows until the first request arrives.
 func (r *runningProxy) setupText() *ui.SetupGuide {
 	if r.tunnel != nil {
-		return &ui.SetupGuide{URL: r.url, Ways: r.tunnel.ways, More: fmt.Sprintf("decrypts TLS to %s", count.Of(len(r.tunnel.hosts), "host"))}
+		return &ui.SetupGuide{URL: r.url, Ways: r.tunnel.ways, More: fmt.Sprintf("no request has arrived; TLS to %s is decrypted", count.Of(len(r.tunnel.hosts), "host"))}
 	}
 	return setupGuide(r.routes, r.url)
 }

@@ -65,7 +65,7 @@ type tlsTunnel struct {
 	filter *tunnel.Filter
 	hosts  []string
 	secret string
-	ways   []ui.ClientSetup // lines that make a shell's programs use the tunnel; nil for the client of run
+	ways   []ui.ClientSetup // the lines that make a shell's programs use the tunnel; nil for the client of run
 }
 
 // newTunnel returns the tunnel for the flags. Its proxy is set later.
@@ -128,12 +128,14 @@ func (r *runningProxy) startTunnel(ctx context.Context, listener net.Listener, f
 		out.writeObject(&o)
 		out = r.app.stderr
 	}
+	var lines []string
 	for _, v := range vars {
 		name, value, _ := strings.Cut(v, "=")
 		line := "export " + name + "=" + shellWord(value)
 		out.printLine("%s", line)
-		r.tunnel.ways = append(r.tunnel.ways, ui.ClientSetup{Line: line})
+		lines = append(lines, line)
 	}
+	r.tunnel.ways = []ui.ClientSetup{{Client: "any program", Also: lines}}
 	r.app.printNote("%s", r.tunnel.tunnelNote("every program that is started with these variables"))
 	return served, remove, nil
 }
