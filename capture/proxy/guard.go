@@ -41,8 +41,13 @@ func Refuse(status int, format string, args ...any) *Refusal {
 // Words returns the response's body. The parameter who is the name of the program that refuses the request.
 func (no *Refusal) Words(who string) string { return who + ": " + no.Why + "\n" }
 
+// refusedBodyTime is the maximum time that a refused request's body may take to arrive. net/http reads a body before it
+// closes the connection, so that the client can read the response.
+const refusedBodyTime = time.Second
+
 // Write writes the response and closes the connection.
 func (no *Refusal) Write(w http.ResponseWriter, who string) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(refusedBodyTime))
 	h := w.Header()
 	h.Set("Content-Type", "text/plain; charset=utf-8")
 	h.Set("X-Content-Type-Options", "nosniff")

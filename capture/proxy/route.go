@@ -243,6 +243,8 @@ func (g dialGuard) dialChecked(ctx context.Context, network, address string) (ne
 var metadata = []netip.Addr{
 	netip.MustParseAddr("fd00:ec2::254"),   // https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
 	netip.MustParseAddr("fd20:ce::254"),    // https://cloud.google.com/compute/docs/metadata/querying-metadata
+	netip.MustParseAddr("168.63.129.16"),   // https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+	netip.MustParseAddr("192.0.0.192"),     // http://192.0.0.192/latest/ of Oracle's classic cloud
 	netip.MustParseAddr("100.100.100.200"), // https://www.alibabacloud.com/help/en/ecs/user-guide/view-instance-metadata
 }
 
@@ -251,12 +253,31 @@ func checkAddress(host, resolved string) error {
 	if err != nil {
 		return fmt.Errorf("%s resolves to %s, which is not an address", host, resolved)
 	}
-	addr := to.Addr().Unmap().WithZone("")
+	addr := embeddedIPv4(to.Addr().Unmap().WithZone(""))
 	if addr.IsLinkLocalUnicast() || addr.IsLinkLocalMulticast() || slices.Contains(metadata, addr) {
 		return fmt.Errorf("%s resolves to %s, %w", host, addr, errForbidden)
 	}
 	return nil
 }
+
+// embeddedIPv4 returns the IPv4 address to which a gateway or a tunnel translates an IPv6 address (RFC 6052 and RFC 8215:
+// NAT64; RFC 3056: 6to4; RFC 4291 §2.5.5.1: IPv4-compatible). It returns any other address unchanged.
+func embeddedIPv4(addr netip.Addr) netip.Addr {
+	if !addr.Is6() {
+		return addr
+	}
+	b := addr.As16()
+	switch {
+	case slices.ContainsFunc(translated, func(p netip.Prefix) bool { return p.Contains(addr) }):
+		return netip.AddrFrom4([4]byte(b[12:]))
+	case b[0] == 0x20 && b[1] == 0x02:
+		return netip.AddrFrom4([4]byte(b[2:]))
+	}
+	return addr
+}
+
+// translated are prefixes of addresses that end with an IPv4 address.
+var translated = []netip.Prefix{netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("::/96")}
 
 // errForbidden means that a name resolves to an address that can't be that of a provider.
 var errForbidden = errors.New("a link-local or metadata address: refused unless the upstream's URL names the address itself")
