@@ -17,14 +17,15 @@ func splitTarget(target string) (host, port string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("the target %q of CONNECT is not HOST:PORT", target)
 	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || n == 0 {
 		return "", "", fmt.Errorf("the target %q of CONNECT has no port between 1 and 65535", target)
 	}
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if ip, err := netip.ParseAddr(host); !isName(host) && (err != nil || ip.Zone() != "") {
 		return "", "", fmt.Errorf("the target %q of CONNECT has no valid host", target)
 	}
-	return host, port, nil
+	return host, strconv.FormatUint(n, 10), nil
 }
 
 // isName reports whether a text can be the name of a host.

@@ -155,8 +155,9 @@ func (t *Tunnel) Serve(ctx context.Context, l net.Listener) error {
 	ctx, stop := context.WithCancel(ctx)
 	t.ctx = ctx
 	server := &http.Server{
-		Handler: t, ReadHeaderTimeout: headTime, MaxHeaderBytes: headBytes, ErrorLog: quiet,
-		BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: t, ReadHeaderTimeout: headTime, IdleTimeout: headTime, MaxHeaderBytes: headBytes, ErrorLog: quiet,
+		DisableGeneralOptionsHandler: true, // net/http would answer OPTIONS * without asking for the secret
+		BaseContext:                  func(net.Listener) context.Context { return ctx },
 	}
 	detach := context.AfterFunc(ctx, func() { server.Close() })
 	err := server.Serve(l)

@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"toolscope/capture"
@@ -309,6 +310,11 @@ func TestRefusedConnect(t *testing.T) {
 		{"2852039166:80", authorized, 502},
 		{"0xa9fea9fe:80", authorized, 502},
 		{"metadata.google.internal:80", authorized, 502},
+		{"168.63.129.16:80", authorized, 502},
+		{"[64:ff9b::a9fe:a9fe]:80", authorized, 502},
+		{"[64:ff9b:1::a9fe:a9fe]:80", authorized, 502},
+		{"[2002:a9fe:a9fe::]:80", authorized, 502},
+		{"[::169.254.169.254]:80", authorized, 502},
 	} {
 		_, reader, response := o.ask(test.target, test.lines)
 		text, _ := io.ReadAll(reader)
@@ -333,6 +339,48 @@ func TestRefusedConnect(t *testing.T) {
 	if len(o.dials) != 1 || o.dials[0] != closedHost+":80" {
 		t.Errorf("dialled %q", o.dials)
 	}
+}
+
+// TestUnfinishedRequests checks that a client without the secret can't keep connections open: with an unfinished body,
+// with chunks that never come, or with a request that net/http would answer itself.
+func TestUnfinishedRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, err := proxy.New(proxy.Options{Record: func(capture.Record) {}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tunnel, err := New(Options{Hosts: []string{openHost}, Secret: secret, Proxy: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &connListener{conns: make(chan net.Conn), done: make(chan struct{})}
+		ctx, stop := context.WithCancel(t.Context())
+		served := make(chan error, 1)
+		go func() { served <- tunnel.Serve(ctx, l) }()
+		for _, request := range []string{
+			"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
+			"CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\nContent-Length: 50\r\n\r\n{",
+			"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n{",
+			"POST http://a/ HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n",
+		} {
+			client, server := net.Pipe()
+			l.conns <- server
+			go io.WriteString(client, request)
+			began := time.Now()
+			answer, _ := io.ReadAll(client) // ends when the tunnel closes the connection
+			if took := time.Since(began); took > 2*headTime || strings.HasPrefix(string(answer), "HTTP/1.1 200") {
+				t.Errorf("%q: open for %s, %q", request, took, answer)
+			}
+			client.Close()
+		}
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // TestNames checks that a handshake for another host than in CONNECT fails, that a request for another host is refused,

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -179,7 +180,7 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 			var text []byte
 			if extended != "" {
 				if text, err = readCertificates(extended); err != nil {
-					return fmt.Errorf("%s: %w", variable, err)
+					return fmt.Errorf("%s=%q: %w", variable, extended, err)
 				}
 			}
 			if path, err = folder.writeFile(fmt.Sprintf("certificates-%d.pem", len(files)+1), append(text, certificate...)); err != nil {
@@ -220,16 +221,19 @@ const maxCertificates = 16 << 20
 func readCertificates(path string) (certificates []byte, err error) {
 	info, err := os.Stat(path)
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxCertificates) {
-		err = fmt.Errorf("%s is not a file with certificates", path)
+		err = errors.New("not a file with certificates")
 	}
 	var text []byte
 	if err == nil {
 		text, err = os.ReadFile(path)
 	}
+	if err = capture.WithoutPath(err); err != nil {
+		return nil, err
+	}
 	for {
 		var block *pem.Block
 		if block, text = pem.Decode(text); block == nil {
-			return certificates, err
+			return certificates, nil
 		}
 		if block.Type == "CERTIFICATE" || block.Type == "TRUSTED CERTIFICATE" {
 			certificates = append(certificates, pem.EncodeToMemory(&pem.Block{Type: block.Type, Bytes: block.Bytes})...)
