@@ -79,6 +79,32 @@ func TestHole(t *testing.T) {
 	}
 }
 
+// TestHurry checks that a redactor that must end withholds the rest of a large decoded body, and that these bytes
+// count as missing.
+func TestHurry(t *testing.T) {
+	words := strings.Repeat("text ", 200_000)
+	packed := gzipped(words)
+	for _, hurried := range []bool{false, true} {
+		r := withCodings()
+		if hurried {
+			r.Hurry()
+		}
+		got := take(r, capture.Record{Exchange: 1, Head: &capture.Head{Header: http.Header{"Content-Encoding": {"gzip"}}}, Data: bytes.Clone(packed)})
+		got = append(got, take(r, capture.Record{Exchange: 1, End: capture.EndEOF})...)
+		text, missing, last := "", int64(0), got[len(got)-1]
+		for _, rec := range got {
+			text += string(rec.Data)
+			missing += rec.Lost
+		}
+		switch isCut := len(text) < len(words) && strings.HasSuffix(last.Note, "("+errHurried.Error()+")"); {
+		case !strings.HasPrefix(words, text), text == "", isCut != hurried:
+			t.Errorf("hurried %t: %d of %d bytes, %+v", hurried, len(text), len(words), last)
+		case hurried && missing != int64(len(packed)), !hurried && (text != words || missing != 0):
+			t.Errorf("hurried %t: %d bytes, %d are missing", hurried, len(text), missing)
+		}
+	}
+}
+
 // TestEndedIsForgotten checks that no data of an exchange is kept after its end, and that none of it is reported
 // again.
 func TestEndedIsForgotten(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"toolscope/capture"
@@ -27,6 +28,7 @@ type exchangeSide struct {
 	duplex   bool          // both sides continue at the same time, and each line is a complete text
 	at       time.Duration // time of the latest record
 	marks    []recordEnd   // records with held bytes
+	hurried  *atomic.Bool  // the run must end
 	yielded  int64         // all bytes up to this place were decided without waiting for more
 }
 
@@ -63,7 +65,7 @@ func (r *Redactor) Take(rec capture.Record) []Clean {
 	}
 	s := r.sides[key]
 	if s == nil {
-		s = &exchangeSide{text: newTextRedactor(r), duplex: asked != nil && asked.duplex}
+		s = &exchangeSide{text: newTextRedactor(r), duplex: asked != nil && asked.duplex, hurried: &r.hurried}
 		r.sides[key] = s
 	}
 	rec.Note, rec.Why = r.redactText(rec.Note), r.redactText(rec.Why)
@@ -212,7 +214,13 @@ func (s *exchangeSide) addBody(p []byte) {
 		s.withheld += len(p)
 	case s.decoder != nil:
 		plain, err := s.decoder.Write(p)
-		s.text.write(bytes.Clone(plain))
+		for len(plain) > 0 {
+			n := min(len(plain), maxDecodedBytes)
+			s.text.write(bytes.Clone(plain[:n]))
+			if plain = plain[n:]; len(plain) > 0 && s.hurried.Load() {
+				err, plain = errHurried, nil
+			}
+		}
 		if err != nil {
 			s.broken, s.withheld = err, len(p)
 		}
@@ -220,6 +228,9 @@ func (s *exchangeSide) addBody(p []byte) {
 		s.text.write(p)
 	}
 }
+
+// errHurried is the reason for withholding the rest of a compressed body because the run must end.
+var errHurried = errors.New("the program had to end, and the decoded body is large")
 
 // addGap records that bytes of the body are missing in this place. An encoded or framed body can't be read after a
 // gap, so it can't be searched any more.

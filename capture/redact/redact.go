@@ -84,7 +84,8 @@ type Redactor struct {
 	options Options
 	book    *ruleSet
 
-	limit atomic.Pointer[string]
+	limit   atomic.Pointer[string]
+	hurried atomic.Bool // the run must end
 
 	mu     sync.Mutex
 	known  knownValues
@@ -115,6 +116,10 @@ func (r *Redactor) Limit() string {
 	}
 	return ""
 }
+
+// Hurry makes the redactor withhold the rest of each compressed body whose decoded bytes it is searching, because a few
+// bytes can become so many that searching them takes seconds. The run must end.
+func (r *Redactor) Hurry() { r.hurried.Store(true) }
 
 func (r *Redactor) noteLimit(limit string) { r.limit.CompareAndSwap(nil, &limit) }
 

@@ -239,7 +239,7 @@ const redactTime = 400 * time.Millisecond
 // close ends the open exchanges and passes on their last records.
 func (r *runningProxy) close() {
 	if r.app.signalled {
-		defer time.AfterFunc(redactTime, func() { r.hurried.Store(true) }).Stop()
+		defer time.AfterFunc(redactTime, func() { r.hurried.Store(true); r.redactor.Hurry() }).Stop()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
