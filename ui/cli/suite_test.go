@@ -122,6 +122,9 @@ func TestSuiteAdapters(t *testing.T) {
 			if total.Type != "suite" || total.None > 0 || total.Must < 40 || total.Trouble != "" || o.code != min(1, len(want)) {
 				t.Errorf("code %d, totals %+v", o.code, total)
 			}
+			if !strings.HasPrefix(fault, "right") {
+				return
+			}
 			if again := adapterRun(t, fault, suiteFlags{}); again.stdout != o.stdout {
 				t.Error("a second run has another output")
 			}
