@@ -1,6 +1,8 @@
 package providers
 
 import (
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -114,6 +116,52 @@ func TestShownCall(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s %s: %q", c.id, c.args, got)
+		}
+	}
+}
+
+// TestShownCallInRequest checks that the calls in a request are matched to the model's calls, not to those that an
+// agent shows, even if the agent's turn began first. An agent shows calls of several responses in one turn.
+func TestShownCallInRequest(t *testing.T) {
+	connected := connectionRecords(strings.Replace(connection, `,"cwd":"/w"}`, `},"_meta":{"toolName":"ls"}`, 1), oneChunk)
+	request := func(n int) []stream.Record {
+		body := `{"messages":[` + asks + `,` + first + made("call_1", "ls", `{"command":"ls"}`) + `]},` + tool("call_1", "ok") + `]}`
+		return []stream.Record{
+			{Exchange: n, Request: true, Data: []byte(body)}, {Exchange: n, Data: []byte(says("b", "f", `{}`)), Head: &stream.Head{Status: 200}}, {Exchange: n, End: true},
+		}
+	}
+	asked := slices.IndexFunc(connected, func(r stream.Record) bool { return strings.Contains(string(r.Data), "tool_call") })
+	in := inspectRecords(slices.Concat(connected[:asked], []stream.Record{
+		{Exchange: 1, Request: true, Data: []byte(`{"messages":[` + asks + `]}`)},
+		{Exchange: 1, Data: []byte(says("call_1", "ls", `{"command":"ls"}`)), Head: &stream.Head{Status: 200}},
+		{Exchange: 1, End: true},
+	}, connected[asked:], request(9))...)
+	got := map[string]string{}
+	for _, turn := range in.Session().Turns[:2] {
+		for _, r := range turn.Calls[0].SentBack {
+			got[turn.Protocol] += fmt.Sprintf("%d %s %q", r.Exchange, r.Outcome, r.Result.Text)
+		}
+	}
+	if want := map[string]string{"acp": `7 as the client has it "a.txt"`, "openai-chat": `9 intact "ok"`}; !maps.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestTerminalText checks that text that a call wrote to a terminal is its result, unless the raw output has text.
+func TestTerminalText(t *testing.T) {
+	const shown = `,"_meta":{"terminal_output":{"terminal_id":"t","data":"file "}}}}}
+< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"completed","content":[{"type":"terminal","terminalId":"t"}]OUTPUT,"_meta":{"terminal_output_delta":{"data":"\u0041"}}}}}
+`
+	for output, want := range map[string]string{
+		``:                              "file A",
+		`,"rawOutput":{"exit_code":0}`:  "file A",
+		`,"rawOutput":"a.txt"`:          "a.txt",
+		`,"rawOutput":{"text":"a.txt"}`: "a.txt",
+	} {
+		text := strings.Replace(connection, `,"status":"completed","rawOutput":"a.txt"}}}`+"\n", strings.Replace(shown, "OUTPUT", output, 1), 1)
+		c := inspectRecords(connectionRecords(text, oneChunk)...).Session().Turns[0].Calls[0]
+		if r := c.LatestResult(); r == nil || string(r.Result.Text) != want {
+			t.Errorf("%s: %+v, want %q", output, r, want)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type indexedTurn struct {
 	reload   func() *stream.Turn // rereads a turn whose exchange may have been dropped
 	search   uint32              // the latest search that found this entry
 	void     bool                // the turn has a later entry
+	shown    bool                // the turn is an agent's report of its own work, which no request sends back
 }
 
 // posting records that a turn has a key.
@@ -67,7 +68,7 @@ func (r *callIndex) addTurn(t *stream.Turn, asked replay.Position) (forgot bool)
 	}
 	r.byTurn[t.Number] = r.first + uint32(len(r.entries))
 	r.entries = append(r.entries, indexedTurn{
-		turn: t.Number, calls: int32(len(t.Calls)), exchange: t.Exchange, position: asked,
+		turn: t.Number, calls: int32(len(t.Calls)), exchange: t.Exchange, position: asked, shown: t.Shown,
 	})
 	r.calls += len(t.Calls)
 	for r.calls > maxRecalled && len(r.entries) > 1 {
@@ -307,7 +308,7 @@ func (l *candidateSet) IndexBy(s replay.KeyKind) { l.in.indexByKind(s) }
 func (l *candidateSet) Find(c replay.MatchKey, most int) (found int) {
 	search := l.in.recall.search
 	l.in.recall.find(c, func(f *indexedTurn) bool {
-		if f.exchange == l.exchange && !l.own {
+		if f.shown || f.exchange == l.exchange && !l.own {
 			return true
 		}
 		l.addCandidate(f, search)
@@ -329,7 +330,7 @@ func (l *candidateSet) addCandidate(f *indexedTurn, search uint32) {
 func (l *candidateSet) addAll() {
 	for i := range l.in.recall.entries {
 		f := &l.in.recall.entries[i]
-		if c, ok := l.in.candidateOf(f); ok && c.Ended() && !f.void && (l.own || f.exchange != l.exchange) {
+		if c, ok := l.in.candidateOf(f); ok && c.Ended() && !f.void && !f.shown && (l.own || f.exchange != l.exchange) {
 			l.turns = append(l.turns, f.turn)
 		}
 	}

@@ -3,8 +3,9 @@
 //
 // A turn is one prompt, until the agent's response to it. A prompt may need several responses of the model. The
 // messages contain what the agent shows to its user: calls often have the agent's own ids, their arguments may
-// differ from the model's, and a call may have no arguments at all. The facts are from running Copilot 1.0.102,
-// opencode 1.18.33, claude-code-acp 0.16.2 and Gemini CLI 0.61.0, which differ in all these points.
+// differ from the model's, and a call may have no arguments at all. The facts are from running Copilot CLI 1.0.102,
+// opencode 1.18.33, claude-code-acp 0.16.2, claude-agent-acp 0.101.0, codex-acp 2.6.0, Gemini CLI 0.61.0, Qwen Code
+// 0.24.4 and Kimi Code 2.1.0, which differ in all these points.
 package acp
 
 import (
@@ -136,9 +137,10 @@ type call struct {
 	*protocol.Call
 	kind            string
 	rank            int // origin of the name; see nameOf
+	title           string
 	input           []byte
 	content, output json.Value // latest content and raw output
-	running         bool
+	terminal        []byte     // text that the call wrote to a terminal
 	rejected        bool
 }
 
@@ -246,7 +248,7 @@ func (d *decoder) ensureCall(s *session, u json.Value) *call {
 		d.Unknown("a call without an id")
 		return nil
 	case c == nil:
-		info := stream.CallInfo{ID: id, Name: name, Kind: cmp.Or(u.Get("kind").Text(), "other")}
+		info := stream.CallInfo{ID: turnPrefix.ReplaceAllString(id, ""), Name: name, Kind: cmp.Or(u.Get("kind").Text(), "other")}
 		info.Freeform = isFreeform(u.Get("rawInput"))
 		c = &call{Call: d.ensureTurn(s).NextCall(info), kind: info.Kind, rank: rank}
 		if c.IsCounted() {
@@ -266,18 +268,33 @@ func (d *decoder) ensureCall(s *session, u json.Value) *call {
 // hasEnded reports whether the call is over, because it completed or failed or because a later turn began.
 func (c *call) hasEnded(s *session) bool { return !slices.Contains(s.open, c) }
 
-var plainWord = regexp.MustCompile(`^[A-Za-z_][\w.-]{0,63}$`)
+var (
+	plainWord = regexp.MustCompile(`^[A-Za-z_][\w.-]{0,63}$`)
 
-// nameOf returns the name of the tool: the name in an agent's own fields, the title if it is one word, or else the
-// kind. A higher rank means a better source.
+	// turnPrefix is the number of the turn that Kimi Code writes before the provider's id.
+	turnPrefix = regexp.MustCompile(`^\d+:\b`)
+)
+
+// nameOf returns the name of the tool: the name in an agent's own fields, the title of a new call if it is one word,
+// or else the kind. A higher rank means a better source. Later titles, and titles that repeat an argument, describe
+// what the call does.
 func nameOf(u json.Value) (name string, rank int) {
-	for _, own := range json.Members(u.Get("_meta")) {
-		if tool := json.Value(own).Get("toolName"); tool.HasText() {
+	own := []json.Value{u.Get("name"), u.Get("_meta").Get("toolName")}
+	for _, field := range json.Members(u.Get("_meta")) {
+		own = append(own, json.Value(field).Get("toolName"))
+	}
+	for _, tool := range own {
+		if tool.HasText() {
 			return tool.Text(), 3
 		}
 	}
-	if title := u.Get("title").Text(); plainWord.MatchString(title) {
-		return title, 2
+	title := u.Get("title")
+	isArgument := false
+	for _, argument := range json.Members(u.Get("rawInput")) {
+		isArgument = isArgument || json.Same(argument, title)
+	}
+	if u.Get("sessionUpdate").Is("tool_call") && plainWord.MatchString(title.Text()) && !isArgument {
+		return title.Text(), 2
 	}
 	if kind := u.Get("kind").Text(); kind != "" {
 		return "[" + kind + "]", 1
@@ -293,6 +310,8 @@ func isFreeform(input json.Value) bool {
 // updateCall updates a call with the fields of a message.
 func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 	c.readInput(u.Get("rawInput"))
+	c.readTerminal(u.Get("_meta"))
+	c.title = cmp.Or(u.Get("title").Text(), c.title)
 	for _, part := range []struct {
 		to   *json.Value
 		news json.Value
@@ -303,22 +322,33 @@ func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 	}
 	switch status := u.Get("status").Text(); status {
 	case "in_progress":
-		c.running = true
 		c.sealShown()
 	case "completed", "failed":
 		d.endCall(s, c, status == "failed")
 	}
 }
 
+// maxTerminal is the maximum size of the terminal text that is kept of a call.
+const maxTerminal = 1 << 20
+
+// readTerminal adds the text that a call wrote to a terminal. Agents for Zed show it outside the content.
+func (c *call) readTerminal(meta json.Value) {
+	for _, field := range []string{"terminal_output", "terminal_output_delta"} {
+		if text := meta.Get(field).Get("data"); len(c.terminal) < maxTerminal {
+			c.terminal = text.Append(c.terminal)
+		}
+	}
+}
+
 // readInput reads the arguments of a call. Agents repeat the arguments, which are often empty or incomplete at first.
-// After the tool has started, the arguments come from the agent instead of the model, and are ignored.
+// Arguments that follow the first ones of a running tool come from the agent instead of the model, and are ignored.
 func (c *call) readInput(input json.Value) {
 	text := input
 	if input.IsString() {
 		text = input.Append(nil)
 	}
 	switch {
-	case !input.IsPresent(), len(text) == 0, input.EmptyObject(), c.running, c.rejected, json.Same(c.input, text):
+	case !input.IsPresent(), len(text) == 0, input.EmptyObject(), c.Sealed, c.rejected, json.Same(c.input, text):
 	case c.Bytes == 0:
 		c.input = bytes.Clone(text)
 		c.ArgsText(text, nil)
@@ -345,9 +375,9 @@ func (d *decoder) endCall(s *session, c *call, failed bool) {
 	if result := c.resultValue(); result.IsPresent() {
 		c.Turn().AddResultContent(c.ID, failed, result)
 	} else {
-		c.AddResult(failed)
+		c.Turn().AddResult(c.ID, "", failed)
 	}
-	c.content, c.output = nil, nil
+	c.content, c.output, c.terminal = nil, nil, nil
 	switch {
 	case failed:
 	case c.rejected:
@@ -360,19 +390,26 @@ func (d *decoder) endCall(s *session, c *call, failed bool) {
 
 // finishArgs makes the arguments final, or reports that the agent didn't show any.
 func (c *call) finishArgs() {
-	c.running = true
 	if c.sealShown(); !c.Sealed {
 		c.SealUnshown()
-		c.Find(inputNotShown, "the agent shows no arguments for the call")
+		if c.title != "" {
+			c.Find(inputNotShown, "the agent shows no arguments for the call, only the title %s", stream.Fact(c.title))
+		} else {
+			c.Find(inputNotShown, "the agent shows no arguments for the call")
+		}
 	}
 }
 
-// resultValue returns the result of a call: the raw output, or else the blocks that the agent shows. If the message
-// has neither, it returns nil.
+// resultValue returns the result of a call: text in the raw output, the text of a terminal, the raw output, or the
+// blocks that the agent shows. If the messages have none of these, it returns nil.
 func (c *call) resultValue() json.Value {
-	if text, isOne := onlyText(c.output); isOne {
+	text, isOne := onlyText(c.output)
+	switch {
+	case isOne:
 		return text
-	} else if c.output.IsPresent() {
+	case len(c.terminal) > 0 && !c.output.IsString():
+		return json.AppendQuoted(nil, c.terminal)
+	case c.output.IsPresent():
 		return c.output
 	}
 	var blocks [][]byte
@@ -398,25 +435,38 @@ func onlyText(object json.Value) (text json.Value, isOne bool) {
 	return text, n == 1 && text.IsString()
 }
 
-// readPermission reads a request for permission. Its arguments replace the earlier ones, unless they only add fields
-// to them. The arguments are not final, because agents complete them until the tool starts.
+// readPermission reads a request for permission. Its arguments replace the earlier ones, unless both agree: agents
+// ask with fewer fields, or with fields for the user. The arguments are not final, because agents complete them until
+// the tool starts.
 func (d *decoder) readPermission(s *session, u json.Value) *call {
 	s.asks = true
 	c := d.ensureCall(s, u)
-	if input := u.Get("rawInput"); c != nil && !isPartOf(c.input, input) {
+	if c == nil {
+		return nil
+	}
+	c.title = cmp.Or(u.Get("title").Text(), c.title)
+	if input := u.Get("rawInput"); !agree(c.input, input) {
 		c.readInput(input)
 	}
 	return c
 }
 
-// isPartOf reports whether whole has all fields of object, with the same values. It returns false if object is
-// empty or missing.
-func isPartOf(object, whole json.Value) bool {
-	if len(object) == 0 {
+// agree reports whether two objects have a field in common, and the same value in each common field.
+func agree(a, b json.Value) bool {
+	common := false
+	if a.Kind() != '{' || b.Kind() != '{' {
 		return false
 	}
-	_, isPart := AddedFields(object, whole)
-	return isPart
+	for x, y := range json.MemberPairs(a, b) {
+		switch {
+		case x.Value == nil, y.Value == nil:
+		case !json.Same(x.Value, y.Value):
+			return false
+		default:
+			common = true
+		}
+	}
+	return common
 }
 
 // AddedFields returns the names of the fields that object has in addition to those of part. If object doesn't have

@@ -33,11 +33,16 @@ func TestSniffMessage(t *testing.T) {
 
 func TestNameOf(t *testing.T) {
 	for update, want := range map[string]string{
-		`{"title":"bash","kind":"execute"}`:                                            "bash",
-		`{"title":"Read a file","kind":"read"}`:                                        "[read]",
-		`{"title":"Read a file"}`:                                                      "[other]",
-		`{"_meta":{"a":1,"b":{"toolName":"Grep"}},"title":"search","kind":"search"}`:   "Grep",
-		"{\"title\":\"`ls`\",\"kind\":\"execute\",\"_meta\":{\"b\":{\"toolName\":1}}}": "[execute]",
+		`{"sessionUpdate":"tool_call","title":"bash","kind":"execute"}`:                      "bash",
+		`{"sessionUpdate":"tool_call","title":"Read a file","kind":"read"}`:                  "[read]",
+		`{"sessionUpdate":"tool_call","title":"Read a file"}`:                                "[other]",
+		`{"sessionUpdate":"tool_call_update","title":"ls","kind":"execute"}`:                 "[execute]",
+		`{"sessionUpdate":"tool_call","title":"list","rawInput":{"a":"ls","b":"list"}}`:      "[other]",
+		`{"sessionUpdate":"tool_call","title":"list","rawInput":{"a":"ls","b":["list"]}}`:    "list",
+		`{"_meta":{"a":1,"b":{"toolName":"Grep"}},"title":"search","kind":"search"}`:         "Grep",
+		`{"_meta":{"toolName":"grep","phase":"preparing"},"title":"Search","kind":"search"}`: "grep",
+		`{"name":"exec_command","title":"Read file '/w/a'","kind":"read"}`:                   "exec_command",
+		"{\"title\":\"`ls`\",\"kind\":\"execute\",\"_meta\":{\"b\":{\"toolName\":1}}}":       "[execute]",
 	} {
 		if got, _ := nameOf([]byte(update)); got != want {
 			t.Errorf("%s: %q, want %q", update, got, want)
@@ -45,19 +50,22 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-func TestIsPartOf(t *testing.T) {
+// TestAgree checks which arguments in a request for permission are the same as the earlier ones.
+func TestAgree(t *testing.T) {
 	for _, c := range []struct {
-		object, whole string
-		want          bool
+		earlier, asked string
+		want           bool
 	}{
 		{`{"a":1}`, `{"b":2,"a":1.0}`, true},
-		{`{"a":1}`, `{"a":1}`, true},
-		{`{"a":1}`, `{"a":2}`, false},
-		{`{"a":1,"b":2}`, `{"a":1}`, false},
+		{`{"a":1,"b":2}`, `{"a":1}`, true},
+		{`{"a":1,"b":2}`, `{"c":3,"a":1}`, true},
+		{`{"a":1,"b":2}`, `{"a":1,"b":3}`, false},
+		{`{"a":1}`, `{"b":2}`, false},
 		{``, `{"a":1}`, false},
+		{`{}`, `{"a":1}`, false},
 	} {
-		if got := isPartOf([]byte(c.object), []byte(c.whole)); got != c.want {
-			t.Errorf("%s in %s: %v", c.object, c.whole, got)
+		if got := agree([]byte(c.earlier), []byte(c.asked)); got != c.want {
+			t.Errorf("%s, then %s: %v", c.earlier, c.asked, got)
 		}
 	}
 }
