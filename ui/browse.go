@@ -178,11 +178,22 @@ func (m *Model) openHelp() {
 	}))
 }
 
-// browsingPlaces returns the contexts for the help: the focused pane with the program's keys, every other
-// pane, the commands after ":", and the keys that work only in other views.
+// browsingPlaces returns the contexts for the help: the focused pane with the program's keys, the keys that move and
+// show panes, every other pane, the commands after ":", and the keys that work only in other views.
 func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	here, elsewhere := m.groupBindings(keys)
-	places := []modes.KeyContext{{Name: placeName(m.focus), Groups: here, Press: m.pressKey}}
+	var move []modes.KeyGroup
+	here = slices.DeleteFunc(here, func(g modes.KeyGroup) bool {
+		isMove := slices.ContainsFunc(moveGroups, func(title string) bool { return g.Title == display.Clean(title) })
+		if isMove {
+			move = append(move, g)
+		}
+		return isMove
+	})
+	places := []modes.KeyContext{
+		{Name: placeName(m.focus), Groups: here, Press: m.pressKey},
+		{Name: display.Lit("to move, and for panes"), Groups: move, Press: m.pressKey},
+	}
 	for _, p := range m.table {
 		if p.Pane == m.focus {
 			continue

@@ -32,6 +32,10 @@ var keyGroups = []struct{ title, actions string }{
 	{"Panes", "next back pane tab size turn-panes"},
 }
 
+// moveGroups are the groups that work alike in every pane. The help lists them after the others, so that the others and
+// the signs fit on an 80x24 screen.
+var moveGroups = []string{"Move", "Panes"}
+
 // groupBindings groups bindings for the help: first those in the key table, in the table's order, then all others.
 // The result elsewhere has the keys in the table that are not bound here.
 func (m *Model) groupBindings(bound []screen.Binding) (groups, elsewhere []modes.KeyGroup) {

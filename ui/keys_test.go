@@ -26,8 +26,11 @@ func TestHelp(t *testing.T) {
 		s := newScreen(t, 80, 24, look...).feed(new(anthropic).open("msg_1").call("toolu_1", "tool", `{"a":"b"}`).seal().records...).press("1gj2jl")
 		keys := s.modeStack.activeMode().Keys()
 		s.press("?").shows("Keys here  in the document", "Find problems", "next error", "enter run", "tab other views", "esc close")
+		s.shows(" Sent back ", " Program ", "quit", "not an object", "unseen") // keys and states are on one screen
 		for _, size := range [][2]int{{80, 24}, {140, 40}, {40, 12}} {
 			text := helpText(s.resize(size[0], size[1]))
+			text += helpText(s.press("<tab>"))
+			s.press("<s-tab>")
 			for _, a := range screen.Actions {
 				does := a.Does[:min(len(a.Does), 20)]
 				listed := strings.Contains(text, does) || a.Brief != "" && strings.Contains(text, a.Brief)
@@ -41,11 +44,12 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s %q needs a shorter Brief", a.Keys, a.Does)
 			}
 		}
-		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Call states (for a turn") || !strings.Contains(text, "not an object") {
+		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Signs  for a turn") || !strings.Contains(text, "not an object") {
 			t.Errorf("the signs are not explained:\n%s", text[len(text)-3000:])
 		}
+		s.press("<tab>").shows("Keys  to move, and for panes", "PgUp ^u ^b", "next pane")
 		s.press("<tab>").shows("Keys  in the list", "show the call, open it").press("<tab>").shows("Keys  in Findings")
-		s.press("<s-tab><s-tab><s-tab>").shows("Commands after :", ":write ").press("<tab>").shows("Keys here  in the document")
+		s.press("<s-tab><s-tab><s-tab><s-tab>").shows("Commands after :", ":write ").press("<tab>").shows("Keys here  in the document")
 		s.press("<esc>p?").shows("Keys here  in this view", "Anywhere", "choose a theme").hides("next pane")
 	}
 	if text := newScreen(t, 80, 24, ascii).press("?").text(); strings.Contains(text, `\u`) {

@@ -170,7 +170,7 @@ func (sr *search) goToHit(step int) {
 	}
 	n := len(sr.hits)
 	if n == 0 {
-		if sr.query != "" {
+		if sr.m.notice = display.Lit("no search: / finds, ! goes to the next error"); sr.query != "" {
 			sr.m.notice = display.Join(sr.m.draw.Clean(sr.query).Between("no matches for ", ""), sr.unsearchedNote())
 		}
 		return

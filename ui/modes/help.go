@@ -294,9 +294,9 @@ func helpColumns(w int) int {
 	return 4
 }
 
-// layOut arranges the groups in columns. Each group is added to the shortest column. If there is a query,
-// matching keys of the other views are added. The signs are below the keys in the first view or, if there is a
-// query, in every view.
+// layOut arranges the groups in columns: row by row, or each group in the shortest column if that needs fewer rows. If
+// there is a query, matching keys of the other views are added. The signs are below the keys in the first view or, if
+// there is a query, in every view.
 func (h *Help) layOut(k helpKey) {
 	groups := h.groupCells(nil, k.place, k.query)
 	for place := range h.places {
@@ -306,21 +306,33 @@ func (h *Help) layOut(k helpKey) {
 	}
 	columns := min(helpColumns(k.w), max(1, len(groups)))
 	h.width = k.w / columns
+	h.arrangeGroups(groups, columns, false)
+	inColumns, rows := h.columns, h.keyRows()
+	if h.arrangeGroups(groups, columns, true); h.keyRows() > rows {
+		h.columns = inColumns
+	}
+	if h.signs = nil; k.place == 0 || k.query != "" {
+		h.signs = h.signRows(k)
+	}
+}
+
+// arrangeGroups puts the groups into columns: row by row, or each into the shortest column.
+func (h *Help) arrangeGroups(groups [][]helpCell, columns int, byRow bool) {
 	h.columns = make([][]helpCell, columns)
-	for _, g := range groups {
-		at := 0
-		for i, c := range h.columns {
-			if len(c) < len(h.columns[at]) {
-				at = i
+	for n, g := range groups {
+		at := n % columns
+		if !byRow {
+			at = 0
+			for i, c := range h.columns {
+				if len(c) < len(h.columns[at]) {
+					at = i
+				}
 			}
 		}
 		if len(h.columns[at]) > 0 && g[0].title.Empty() {
 			h.columns[at] = append(h.columns[at], helpCell{})
 		}
 		h.columns[at] = append(h.columns[at], h.wrapCells(g)...)
-	}
-	if h.signs = nil; k.place == 0 || k.query != "" {
-		h.signs = h.signRows(k)
 	}
 }
 
@@ -394,7 +406,7 @@ func (h *Help) signRows(k helpKey) (rows []signRow) {
 			part.of = fit
 		}
 		for i, row := range part.wrapSigns(k.w - keyColumn) {
-			if i == 0 {
+			if i == 0 && !part.title.Empty() {
 				rows = append(rows, signRow{title: part.title})
 			}
 			rows = append(rows, signRow{signs: row})
@@ -430,9 +442,9 @@ func (h *Help) WantedRows(height int) int {
 
 // Columns of the help, in cells.
 const (
-	keyColumn   = 3 // cells before a key
-	maxKeyWidth = 6 // cells for the names of a binding's keys; names that don't fit are left out, except the first
-	minKeyWidth = 4 // minimum number of cells for those names and the blank before the description
+	keyColumn   = 3  // cells before a key
+	maxKeyWidth = 10 // cells for the names of a binding's keys; names that don't fit are left out, except the first
+	minKeyWidth = 4  // minimum number of cells for those names and the blank before the description
 )
 
 // Draw draws row y.
@@ -506,7 +518,7 @@ func isDigit(key string) bool { return len(key) == 1 && key[0] >= '0' && key[0] 
 func (h *Help) drawSigns(p *screen.Pen, n int) {
 	switch row := h.signs[n]; {
 	case n == 0:
-		p.Caption(screen.Plain, display.Lit("Signs"))
+		p.Caption(screen.Plain, display.Lit("Signs  for a turn: of its first bad call"))
 	case row.signs != nil:
 		p.Spaces(screen.Bare, keyColumn)
 		for _, m := range row.signs {
@@ -547,7 +559,7 @@ type legendSign struct {
 
 // legendParts returns the signs on the screen, in Unicode or ASCII, with one part for each kind of sign.
 func legendParts(g *screen.Glyphs) []legendPart {
-	calls := legendPart{title: display.Lit("Call states (for a turn: its first bad call)")}
+	calls := legendPart{} // the title of all signs is above it
 	for st := range stream.Status(stream.NumStatus) {
 		calls.of = append(calls.of, legendSign{screen.StatusRoles[st], g.Status[st], display.Clean(st.String())})
 	}
@@ -588,23 +600,22 @@ type legendPart struct {
 	of    []legendSign
 }
 
-const legendGap = 3 // cells between two meanings
+const legendGap = 2 // cells between two meanings
 
 // wrapSigns arranges the signs in rows of the given width.
 func (l legendPart) wrapSigns(cells int) (rows [][]legendSign) {
 	left := 0
 	for _, m := range l.of {
-		if width := m.width(); len(rows) == 0 || width > left {
-			rows, left = append(rows, []legendSign{m}), cells-width
-		} else {
-			rows[len(rows)-1] = append(rows[len(rows)-1], m)
-			left -= width
+		if len(rows) == 0 || m.width() > left {
+			rows, left = append(rows, nil), cells
 		}
+		rows[len(rows)-1] = append(rows[len(rows)-1], m)
+		left -= m.width() + legendGap
 	}
 	return rows
 }
 
-func (m legendSign) width() int { return m.sign.Width() + 1 + m.word.Width() + legendGap }
+func (m legendSign) width() int { return m.sign.Width() + 1 + m.word.Width() }
 
 func (m legendSign) draw(p *screen.Pen) {
 	p.Text(m.role, m.sign)

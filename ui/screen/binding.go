@@ -93,7 +93,7 @@ func (b Binding) SharesKey(other Binding) bool {
 var keyNames = map[string][2]string{
 	"up": {"↑", "up"}, "down": {"↓", "down"}, "left": {"←", "left"}, "right": {"→", "right"}, "shift+tab": {"⇧tab", "shift-tab"},
 	" ": {"space", "space"}, "pgup": {"PgUp", "PgUp"}, "pgdown": {"PgDn", "PgDn"}, "home": {"Home", "Home"}, "end": {"End", "End"},
-	"ctrl+c": {"^C", "^C"}, "ctrl+z": {"^Z", "^Z"}, "ctrl+b": {}, "ctrl+f": {},
+	"ctrl+c": {"^C", "^C"}, "ctrl+z": {"^Z", "^Z"},
 }
 
 // Name returns the displayed names of the keys, in Unicode or ASCII.

@@ -57,7 +57,7 @@ var UnicodeGlyphs = &Glyphs{
 
 // ASCIIGlyphs are the signs for terminals without Unicode.
 var ASCIIGlyphs = &Glyphs{
-	Status: charTexts(".~?*-<x#/%u"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("==", "~=", "!=", "--", "{}")),
+	Status: charTexts("o~?*-<x#/%u"), Severity: cleanTexts("i ", "! ", "!!"), Side: [NumSides]display.Text(cleanTexts("==", "~=", "!=", "--", "{}")),
 	Mark: display.Lit(">"), Bar: display.Lit("|"), Change: display.Lit("d"),
 	Cursor: display.Lit("_"), Ghost: display.Lit(":"), Wraps: display.Lit("+"), Fold: display.Lit(">"),
 	Unfold: display.Lit("v"),
@@ -66,7 +66,7 @@ var ASCIIGlyphs = &Glyphs{
 	Sep: display.Lit(">"), Dot: display.Lit("-"), Dash: display.Lit("-"), None: display.Lit("-"),
 	Times: display.Lit("x"),
 	Rule:  display.Lit("|"), Line: display.Lit("-"), Tee: display.Lit("+"),
-	Heavy: display.Lit("="), Calm: display.Lit("."), Under: display.Lit(`\\`),
+	Heavy: display.Lit("="), Calm: display.Lit("."), Under: display.Lit(`\`),
 	Corners: [4]display.Text(charTexts("++++")), Joints: [5]display.Text(charTexts("+++++")),
 	Full: display.Lit("#"), UpperHalf: display.Lit("'"), LowerHalf: display.Lit("."),
 	Idle: display.Lit("."), Silent: display.Lit("-"), Coming: display.Lit("="), Here: display.Lit("|"), Over: display.Lit("V"),
