@@ -246,7 +246,7 @@ func (g *gap) gapRecords() (recs []capture.Record) {
 		g.lost[i].told = false
 	}
 	tell := func(l *loss) {
-		if l.told {
+		if l.told || l.bytes == 0 {
 			return
 		}
 		l.told = true
@@ -267,4 +267,13 @@ func (g *gap) gapRecords() (recs []capture.Record) {
 		tell(&g.lost[i])
 	}
 	return recs
+}
+
+// dropRecord removes the next of the records that gapRecords returned.
+func (g *gap) dropRecord(rec capture.Record) {
+	if rec.Lost > 0 {
+		g.lost[g.sides[rec.Stream()]].bytes = 0
+		return
+	}
+	g.kept, g.size = g.kept[1:], g.size-RecordCost(rec)
 }

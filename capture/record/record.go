@@ -200,21 +200,17 @@ func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 	}
 }
 
-// writeGap writes all records of a gap at once. After an error, it keeps the gap.
+// writeGap writes the records of a gap. After an error, it keeps those that are not written.
 func (r *Recorder) writeGap(g *gap) error {
-	var lines []byte
-	recs := g.gapRecords()
-	for _, rec := range recs {
+	for _, rec := range g.gapRecords() {
 		line, err := capture.EncodeRecord(rec)
+		if err == nil {
+			err = r.w.write(line)
+		}
 		if err != nil {
 			return err
 		}
-		lines = append(lines, line...)
-	}
-	if err := r.w.write(lines); err != nil {
-		return err
-	}
-	for _, rec := range recs {
+		g.dropRecord(rec)
 		if r.file != nil {
 			r.content.add(rec)
 		}
@@ -278,7 +274,7 @@ func withoutBytes(r capture.Record) (capture.Record, bool) {
 type writer struct {
 	w    io.Writer
 	file bool  // w is a file with only this capture, so it can be truncated
-	size int64 // number of bytes of complete lines
+	size int64 // number of bytes in the file
 	torn bool  // a write failed in the middle of a line
 
 	damaged error // the damage that another program did to the file; the file is then closed
@@ -313,8 +309,9 @@ func (w *writer) write(line []byte) error {
 	case err == nil:
 		w.size += int64(n)
 		w.torn = false
-	case n > 0:
-		w.torn = !w.truncateTail() && !bytes.HasSuffix(line[:n], []byte("\n"))
+	case n > 0 && !w.truncateTail():
+		w.size += int64(n)
+		w.torn = !bytes.HasSuffix(line[:n], []byte("\n"))
 	}
 	return err
 }
@@ -329,8 +326,8 @@ func (w *writer) truncateTail() bool {
 	if !w.file || !ok || f.Truncate(w.size) != nil {
 		return false
 	}
-	_, err := f.Seek(w.size, io.SeekStart)
-	return err == nil
+	_, _ = f.Seek(w.size, io.SeekStart) // fails only if the file is closed
+	return true
 }
 
 // close forces a file to the disk and closes it. Other destinations are closed if they can be.

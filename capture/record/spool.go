@@ -34,11 +34,20 @@ type Spool struct {
 	mu     sync.Mutex // the writer reads parts, end and last without locking it
 	parts  []segment
 	end    int64
-	last   *os.File // the file being written; nil for an orphaned spool
-	reader *os.File // the segment that was read last, unless it is being written
-	from   int64    // where that segment begins
+	last   segmentFile // the file being written; nil for an orphaned spool
+	reader *os.File    // the segment that was read last, unless it is being written
+	from   int64       // where that segment begins
 	closed bool
 	sent   int64 // the hub has all bytes before this offset
+}
+
+// segmentFile is an open file of a segment.
+type segmentFile interface {
+	io.WriteSeeker
+	io.ReaderAt
+	io.Closer
+	Truncate(size int64) error
+	Sync() error
 }
 
 // segment is a part of the capture: its range of bytes and its file.
@@ -172,7 +181,7 @@ func (s *Spool) write(p []byte) (int, error) {
 	return n, err
 }
 
-func seekTo(f *os.File, at int64) error {
+func seekTo(f io.Seeker, at int64) error {
 	_, err := f.Seek(at, io.SeekStart)
 	return err
 }
@@ -232,7 +241,7 @@ func (s *Spool) gapAfter(i int) *SpoolGap {
 
 // openSegment opens a segment for reading. The segment being written is already open, and can be read even if
 // another program removes it.
-func (s *Spool) openSegment(i int) (*os.File, error) {
+func (s *Spool) openSegment(i int) (io.ReaderAt, error) {
 	if i == len(s.parts)-1 && s.last != nil {
 		return s.last, nil
 	}
@@ -271,10 +280,11 @@ func (s *Spool) Release() {
 }
 
 func (s *Spool) closeFiles() {
-	for _, f := range []*os.File{s.last, s.reader} {
-		if f != nil {
-			f.Close()
-		}
+	if s.last != nil {
+		s.last.Close()
+	}
+	if s.reader != nil {
+		s.reader.Close()
 	}
 	s.reader = nil
 }
