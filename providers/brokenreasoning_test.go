@@ -93,6 +93,15 @@ var reasoningNear = []func(c *trial){
 		c.say(true, wirePart{text: "All is listed."})
 		c.say(false, wirePart{text: "thanks"})
 	},
+	func(c *trial) { // thinking is off, or the field is empty
+		if c.form.name != "deepseek" {
+			return
+		}
+		c.dropReasoning()
+		if c.emptyReasoning = c.number%2 == 0; !c.emptyReasoning {
+			c.fields = `"thinking":{"type":"disabled"},`
+		}
+	},
 	(*trial).compact, (*trial).endWithCalls,
 }
 

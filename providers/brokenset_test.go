@@ -79,7 +79,7 @@ func TestBrokenRequests(t *testing.T) {
 			if turns := in.Session().Turns; turns[len(turns)-1].Refusal == nil || turns[len(turns)-1].Refusal.Fits != rule.code {
 				t.Errorf("%s, %s, shape %d: the refusal fits %+v, want %s", rule.rule, f.name, shape.number, turns[len(turns)-1].Refusal, rule.code)
 			}
-			if f.other != "" && f.name != "deepseek" {
+			if f.other != "" {
 				check("refused elsewhere", rule, c, playTrial(c, f.other, refusal, 400), place("error"))
 			}
 			if shape.number%2 == 0 {
@@ -93,12 +93,12 @@ func TestBrokenRequests(t *testing.T) {
 				continue
 			}
 			want := map[breakProof]string{provenByRequest: place("error"), provenByHost: place("warn")}[rule.proof]
-			if f.name == "deepseek" {
-				want = ""
-			}
 			check("alone", rule, c, playTrial(c, f.own, "", 0), want)
-			if rule.proof == provenByHost && f.other != "" && f.name != "deepseek" {
+			if rule.proof == provenByHost && f.other != "" {
 				want = place("info")
+			}
+			if f.name == "deepseek" { // only the host's own rule
+				want = ""
 			}
 			if f.other != "" {
 				check("alone elsewhere", rule, c, playTrial(c, f.other, "", 0), want)

@@ -30,6 +30,7 @@ type requestBreach struct {
 	path       string // path of its first place; "" if the place was not found
 	start, end int    // range of that place in the body
 	known      bool   // a finding about the call already reports it
+	ownHost    bool   // the request is to a host that has the rule
 	call       stream.Ref
 	fits       int // how well the provider's refusal matches the breach; 0 if it doesn't match
 	cause      stream.Party
@@ -60,8 +61,11 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 		r.Tools = toolsOf(body, x.Protocol.Name, to)
 	}
 	h.check.to = to
-	for _, b := range slices.Concat(requestrules.Check(r), h.reasoningBreaches(body, past)) {
+	host := hostOf(x.Head.URL)
+	wantsReasoning := hasHost(to.WantReasoning, host)
+	for _, b := range slices.Concat(requestrules.Check(r), h.reasoningBreaches(body, messages, past, wantsReasoning)) {
 		of := h.addBreach(b, body, messages)
+		of.ownHost = hasHost(to.Hosts, host) || wantsReasoning && b.Rule == replay.ReasoningKept
 		if of.end > 0 {
 			of.path = json.PathAt(body, of.start, of.end)
 		}
@@ -121,14 +125,16 @@ func (h *history) addBreach(b requestrules.Breach, body []byte, messages []proto
 
 // reasoningBreaches returns the changes to reasoning and signatures as breaches. It skips reasoning that the request
 // doesn't need, because the request is for another model or turns thinking off. With adaptive thinking, Anthropic
-// doesn't require turns to begin with thinking, so only a refusal proves that breach.
-func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all []requestrules.Breach) {
+// doesn't require turns to begin with thinking, so only a refusal proves that breach. The same applies to plain
+// reasoning, except at a host that wants it. Such a host accepts an empty field.
+func (h *history) reasoningBreaches(body json.Value, messages []protocol.Message, past *replay.History, wanted bool) (all []requestrules.Breach) {
 	for _, r := range past.Reasoning {
 		if !h.needsReasoning(body, r.Turn) {
 			continue
 		}
 		proof := requestrules.ByHost
-		if r.Optional || r.Kind == replay.ReasoningDropped && body.Get("thinking").Get("type").Is("adaptive") {
+		needed := wanted && !messages[r.Message].Raw.Get("reasoning_content").IsString()
+		if r.Optional && !needed || r.Kind == replay.ReasoningDropped && body.Get("thinking").Get("type").Is("adaptive") {
 			proof = requestrules.ByRefusal
 		}
 		words := stream.Messagef("%s, from turn %d", r.Words, r.Turn+1)
@@ -138,7 +144,7 @@ func (h *history) reasoningBreaches(body json.Value, past *replay.History) (all 
 }
 
 // needsReasoning reports whether a request must contain the reasoning of a turn: the request is for the same
-// model and, in Anthropic's protocol, thinking is on.
+// model and doesn't turn thinking off. In Anthropic's protocol, it must turn thinking on.
 func (h *history) needsReasoning(body json.Value, turn int32) bool {
 	t, model := h.x.in.Session().Turn(turn), ""
 	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
@@ -148,7 +154,7 @@ func (h *history) needsReasoning(body json.Value, turn int32) bool {
 		model = body.Get("model").Text()
 	}
 	thinking := body.Get("thinking").Get("type")
-	return t != nil && isSameModel(model, t.Model) && (t.Protocol != "anthropic" || thinking.Is("enabled") || thinking.Is("adaptive"))
+	return t != nil && isSameModel(model, t.Model) && !thinking.Is("disabled") && (t.Protocol != "anthropic" || thinking.Is("enabled") || thinking.Is("adaptive"))
 }
 
 // isSameModel reports whether two names may refer to the same model. Providers add a version to a name.
@@ -206,16 +212,16 @@ func causeOfSameID(observed []replay.Observation, id string) stream.Party {
 // describes the host, or otherwise the target to.
 func ruleTarget(to *protocol.Target, host string) *protocol.Target {
 	for _, of := range Targets() {
-		if of.Protocol == to.Protocol && isHostOf(of, host) {
+		if of.Protocol == to.Protocol && hasHost(of.Hosts, host) {
 			return of
 		}
 	}
 	return to
 }
 
-// isHostOf reports whether a target describes a host.
-func isHostOf(to *protocol.Target, host string) bool {
-	return slices.ContainsFunc(to.Hosts, func(end string) bool { return host == end || strings.HasSuffix(host, "."+strings.TrimPrefix(end, ".")) })
+// hasHost reports whether a list of suffixes of host names contains a suffix of the host.
+func hasHost(ends []string, host string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return host == end || strings.HasSuffix(host, "."+strings.TrimPrefix(end, ".")) })
 }
 
 // Host returns the host name of the server, or "" if it is unknown.
@@ -261,18 +267,18 @@ func (h *history) reportRequest() {
 		return
 	}
 	h.check.reported = true
-	x, own := h.x, isHostOf(h.check.to, hostOf(h.x.Head.URL))
+	x := h.x
 	outcome := x.requestOutcome()
 	for i := range h.check.breaches {
 		b := &h.check.breaches[i]
-		severity, ok := h.gradeBreach(b, outcome, own)
+		severity, ok := h.gradeBreach(b, outcome)
 		if !ok || outcome != requestRefused && !x.in.isNewBreach(x, b) {
 			continue
 		}
 		grade := severity
 		for j := range h.check.breaches { // a place in a request has at most one finding with a severity above info
 			o := &h.check.breaches[j]
-			other, isReported := h.gradeBreach(o, outcome, own)
+			other, isReported := h.gradeBreach(o, outcome)
 			order := cmp.Or(cmp.Compare(b.fits, o.fits), cmp.Compare(grade, other), cmp.Compare(j, i))
 			if isReported && b.path != "" && o.path == b.path && order < 0 {
 				severity = stream.Info
@@ -282,9 +288,8 @@ func (h *history) reportRequest() {
 	}
 }
 
-// gradeBreach returns the severity of a breach. The parameter own is true at the target's own host. The
-// result ok is false if the breach is not reported.
-func (h *history) gradeBreach(b *requestBreach, outcome requestOutcome, own bool) (severity stream.Severity, ok bool) {
+// gradeBreach returns the severity of a breach. The result ok is false if the breach is not reported.
+func (h *history) gradeBreach(b *requestBreach, outcome requestOutcome) (severity stream.Severity, ok bool) {
 	severity, ok = stream.Error, true
 	switch {
 	case b.known:
@@ -294,12 +299,12 @@ func (h *history) gradeBreach(b *requestBreach, outcome requestOutcome, own bool
 			severity, ok = stream.Warn, b.Proof != requestrules.ByRefusal
 		}
 	case outcome == requestAccepted:
-		severity, ok = stream.Info, !own && b.Proof != requestrules.ByRefusal
+		severity, ok = stream.Info, !b.ownHost && b.Proof != requestrules.ByRefusal
 	case h.check.session != nil:
 		if severity = stream.Warn; b.Proof == requestrules.ByHost || !sendsCalls[innerWrapper(h.x.Head)] {
 			severity = stream.Info
 		}
-	case b.Proof == requestrules.ByHost && own:
+	case b.Proof == requestrules.ByHost && b.ownHost:
 		severity = stream.Warn
 	case b.Proof == requestrules.ByHost:
 		severity = stream.Info

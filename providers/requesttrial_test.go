@@ -38,6 +38,8 @@ type trial struct {
 	tools    []string
 	model    string  // replaces the name of the model
 	earlier  []asked // earlier requests with their responses, if these are seen
+
+	emptyReasoning bool // in Chat Completions, messages with calls have a field for reasoning, which is empty
 }
 
 var toolNames = []string{"ls", "cat", "grep"}
@@ -92,6 +94,9 @@ func (c *trial) say(model bool, parts ...wirePart) {
 // body returns the request.
 func (c *trial) body() string {
 	body := c.form.write(c.messages).request(c.fields, c.tools...)
+	if c.emptyReasoning {
+		body = strings.ReplaceAll(body, `,"tool_calls":[`, `,"reasoning_content":"","tool_calls":[`)
+	}
 	if c.model != "" {
 		body = strings.Replace(body, `"model":"m"`, `"model":"`+c.model+`"`, 1)
 	}

@@ -418,7 +418,11 @@ var openAI = protocol.Target{
 		LoneResult:   "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
 		SecondResult: "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
 	},
-	Hosts:   []string{"api.openai.com"},
+	Hosts: []string{"api.openai.com"},
+	// DeepSeek: "must be passed back to the API" (Kuberwastaken/claurst#121, https://api-docs.deepseek.com/guides/thinking_mode).
+	// Moonshot: "reasoning_content is missing in assistant tool call message" (HKUDS/nanobot#2008, n8n-io/n8n#29142).
+	WantReasoning: []string{"api.deepseek.com", "api.moonshot.ai", "api.moonshot.cn"},
+
 	Encode:  encodeHistory,
 	Request: writeRequest,
 	Decode:  decodeHistory,

@@ -163,6 +163,7 @@ type Target struct {
 	HasPreviousID bool          // a request can contain the id of the response that it continues
 	Refusal       Refusal
 	Hosts         []string // suffixes of the host names that the target describes
+	WantReasoning []string // other hosts, which refuse a turn with calls if its reasoning is not sent back as text
 
 	// Encode writes messages in the form of the request, each as a JSON text. The text is a message, or an
 	// item if the protocol has items. Encode writes ids, names and arguments unchanged, because the caller
