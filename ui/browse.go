@@ -64,7 +64,7 @@ func (b browse) Keys() []screen.Binding {
 // quitHint returns the key q, with the hint "quit" or "back".
 func (m *Model) quitHint() screen.Binding {
 	quit := screen.Can("quit")[0]
-	if m.search.query != "" || m.zoom || m.from != nil && m.from.to == m.selected || m.focus != m.last[panes.Left] && m.selectedTurn() != nil || m.turnFilter.Active() {
+	if m.search.query != "" || m.zoom || m.from != nil && m.from.to == m.selected || m.focus != m.last[panes.Left] && m.selectedTurn() != nil || m.filtering.turns.Active() {
 		quit.Hint = "back"
 	}
 	return quit
@@ -115,7 +115,7 @@ func (m *Model) programKeys() []screen.Binding {
 		screen.Do("escape", func() { m.stepBack(nil) }),
 		screen.Do("raw", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }),
 		screen.Do("search", func() { m.modeStack.pushMode(newSearchBar(m)) }),
-		screen.Do("filter", m.openFilter),
+		screen.Do("filter", m.filtering.openFilter),
 		screen.Do("next-finding", func() { m.goToError(1) }), screen.Do("order", m.swapOrder), screen.Do("sort", func() { m.pressKey(":sort") }), screen.Do("side", m.toggleBackground),
 		screen.Do("clock", m.toggleClock),
 		screen.Do("mark", m.markTurn), screen.Do("bookmark", func() { m.bookmarks.toggleBookmark("") }), screen.Do("marks", m.bookmarks.openBookmarks),
@@ -147,7 +147,7 @@ func (m *Model) programKeys() []screen.Binding {
 // only ^C and ^Z work.
 func (m *Model) globalKeys() []screen.Binding {
 	keys := []screen.Binding{
-		screen.Do("time", m.moment.toggleTimeline), screen.Do("pause", m.moment.togglePlaying), screen.Do("theme", func() { m.modeStack.openEntry(modes.Themes(m.themeActions(), m.draw)) }),
+		screen.Do("time", m.moment.toggleTimeline), screen.Do("pause", m.moment.togglePlaying), screen.Do("theme", func() { m.modeStack.openEntry(modes.Themes(m.settings.themeActions(), m.draw)) }),
 		screen.Do("help", m.openHelp), screen.Do("palette", m.openPalette), screen.Do("mouse", m.mouse.useMouse),
 		screen.Do("suspend", m.suspendProgram), screen.Do("interrupted", func() { m.quitOrAsk(tea.Interrupt) }),
 	}

@@ -16,23 +16,23 @@ import (
 // typedCommands returns the commands after ":", in the order of the palette.
 func (m *Model) typedCommands() []modes.Command {
 	before, filtered := m.pen.Ink.Theme, ""
-	if m.turnFilter.Active() {
-		filtered = m.turnFilter.Text()
+	if m.filtering.turns.Active() {
+		filtered = m.filtering.turns.Text()
 	}
 	return []modes.Command{
 		{Word: "quit", Aliases: "q x", Does: display.Lit("quit; ask first if a client is active"), Run: func(string) { m.quitOrAsk(tea.Quit) }},
 		{Word: "quit!", Aliases: "q!", Does: display.Lit("quit without asking"), Run: func(string) { m.modeStack.queueCmd(tea.Quit) }},
-		{Word: "write", Aliases: "w", Arg: display.Lit("NAME"), Alone: true, Does: display.Lit("write a report or a part to a file"), Run: func(name string) { m.openWrite(name, nil) }},
-		{Word: "wq", Does: display.Lit("write to a file, then quit"), Run: func(string) { m.openWrite("", func() { m.quitOrAsk(tea.Quit) }) }},
-		{Word: "export", Arg: display.Lit("FORMAT"), Does: display.Lit("write a report in this format"), Choices: m.exportChoices, Run: m.exportForm},
+		{Word: "write", Aliases: "w", Arg: display.Lit("NAME"), Alone: true, Does: display.Lit("write a report or a part to a file"), Run: func(name string) { m.exports.openWrite(name, nil) }},
+		{Word: "wq", Does: display.Lit("write to a file, then quit"), Run: func(string) { m.exports.openWrite("", func() { m.quitOrAsk(tea.Quit) }) }},
+		{Word: "export", Arg: display.Lit("FORMAT"), Does: display.Lit("write a report in this format"), Choices: m.exports.exportChoices, Run: m.exports.exportForm},
 		{Word: "copy", Does: display.Lit("copy a value, arguments or a report"), Run: func(string) { m.openEntryOf("copy") }},
-		{Word: "filter", Aliases: "f", Arg: display.Lit("WORDS"), Alone: true, Does: display.Lit("filter the turns as you type"), Choices: m.filterChoices,
-			Run: m.runFilter, Show: func(text string) { m.applyFilter(text) }, Undo: func() { m.applyFilter(filtered) }},
+		{Word: "filter", Aliases: "f", Arg: display.Lit("WORDS"), Alone: true, Does: display.Lit("filter the turns as you type"), Choices: m.filtering.filterChoices,
+			Run: m.filtering.runFilter, Show: func(text string) { m.filtering.applyFilter(text) }, Undo: func() { m.filtering.applyFilter(filtered) }},
 		{Word: "find", Arg: display.Lit("TEXT"), Does: display.Lit("find in the pane"), Run: m.search.findText},
 		{Word: "sort", Aliases: "s", Arg: display.Lit("worst|turn|size|time|cost|tool|model"), Does: display.Lit("sort the calls"), Spread: true, Choices: sortChoices, Run: m.sortBy},
-		{Word: "theme", Arg: display.Lit("NAME"), Does: display.Lit("choose a theme, with a preview"), Choices: m.themeChoices,
-			Run: m.runTheme, Show: m.showTheme, Undo: func() { m.setTheme(before) }},
-		{Word: "set", Arg: display.Lit("wrap|tail|clock|background|mouse|split"), Does: display.Lit("toggle a screen setting"), Spread: true, Choices: m.settingChoices, Run: m.toggleSetting},
+		{Word: "theme", Arg: display.Lit("NAME"), Does: display.Lit("choose a theme, with a preview"), Choices: m.settings.themeChoices,
+			Run: m.settings.runTheme, Show: m.settings.showTheme, Undo: func() { m.setTheme(before) }},
+		{Word: "set", Arg: display.Lit("wrap|tail|clock|background|mouse|split"), Does: display.Lit("toggle a screen setting"), Spread: true, Choices: m.settings.settingChoices, Run: m.settings.toggleSetting},
 		{Word: "open", Aliases: "e edit", Does: display.Lit("open a value or a report in $EDITOR"), Run: func(string) { m.openEntryOf("edit") }},
 		{Word: "compare", Does: display.Lit("compare marked turns"), Run: func(string) { m.openEntryOf("compare") }},
 		{Word: "replay", Does: display.Lit("preview how calls would be sent back"), Run: func(string) { m.openEntryOf("replay") }},
@@ -72,41 +72,41 @@ func (m *Model) openStats() {
 // openWrite opens the menu of parts and reports that can be written to a file. The parameter name is the
 // file's name, or "" for the default name. The function named then is called after the file is written; it
 // may be nil.
-func (m *Model) openWrite(name string, then func()) {
-	outlet := m.newExport()
+func (x *exports) openWrite(name string, then func()) {
+	outlet := x.newExport()
 	outlet.Name, outlet.Saved = name, then
-	m.modeStack.openEntry(modes.ExportMenu(modes.Save, outlet, m.exportables, m.draw))
+	x.m.modeStack.openEntry(modes.ExportMenu(modes.Save, outlet, x.exportables, x.m.draw))
 }
 
 // exportChoices lists the report formats.
-func (m *Model) exportChoices(string) (all []modes.Choice) {
-	for _, f := range m.opt.Forms {
-		all = append(all, modes.Choice{Arg: f.What.String(), Does: m.draw.Clean(f.File)})
+func (x *exports) exportChoices(string) (all []modes.Choice) {
+	for _, f := range x.m.opt.Forms {
+		all = append(all, modes.Choice{Arg: f.What.String(), Does: x.m.draw.Clean(f.File)})
 	}
 	return all
 }
 
 // exportForm writes a report on the selection in the given format.
-func (m *Model) exportForm(arg string) {
-	for _, f := range m.opt.Forms {
+func (x *exports) exportForm(arg string) {
+	for _, f := range x.m.opt.Forms {
 		if f.What.String() != arg {
 			continue
 		}
-		data, err := f.Make(m.view, m.selected)
+		data, err := f.Make(x.m.view, x.m.selected)
 		if err != nil {
-			m.showNotice(m.draw.Clean(err.Error()))
+			x.m.showNotice(x.m.draw.Clean(err.Error()))
 			return
 		}
-		m.newExport().SaveBody(modeHost{m}, m.draw, modes.Body{Data: data, What: f.What, File: f.File})
+		x.newExport().SaveBody(modeHost{x.m}, x.m.draw, modes.Body{Data: data, What: f.What, File: f.File})
 		return
 	}
-	m.showNotice(m.draw.Format("unknown format %q; :export lists the formats", arg))
+	x.m.showNotice(x.m.draw.Format("unknown format %q; :export lists the formats", arg))
 }
 
 // filterChoices completes the last word of a filter.
-func (m *Model) filterChoices(typed string) []modes.Choice {
+func (f *filtering) filterChoices(typed string) []modes.Choice {
 	all := []modes.Choice{{Arg: typed, Does: display.Lit("filter the turns as you type")}}
-	_, words := filter.Complete(typed, m.fieldWords)
+	_, words := filter.Complete(typed, f.fieldWords)
 	before := typed[:strings.LastIndexByte(typed, ' ')+1]
 	for _, word := range words {
 		if arg := before + word; arg != typed {
@@ -117,14 +117,14 @@ func (m *Model) filterChoices(typed string) []modes.Choice {
 }
 
 // runFilter filters the list. It opens the filter bar if text is empty or has an invalid part.
-func (m *Model) runFilter(text string) {
-	if text != "" && len(m.applyFilter(text)) == 0 {
-		if !slices.Contains(m.filters, text) {
-			m.filters = append(m.filters, text)
+func (f *filtering) runFilter(text string) {
+	if text != "" && len(f.applyFilter(text)) == 0 {
+		if !slices.Contains(f.kept, text) {
+			f.kept = append(f.kept, text)
 		}
 		return
 	}
-	m.openFilter()
+	f.openFilter()
 }
 
 // sortChoices lists the orders for the list of calls.
@@ -140,27 +140,30 @@ func sortChoices(string) (all []modes.Choice) {
 	return all
 }
 
+// settings changes the theme and the settings of the screen.
+type settings struct{ m *Model }
+
 // themeChoices lists all themes.
-func (m *Model) themeChoices(string) (all []modes.Choice) {
-	for _, name := range m.themeActions().Names() {
+func (s *settings) themeChoices(string) (all []modes.Choice) {
+	for _, name := range s.themeActions().Names() {
 		all = append(all, modes.Choice{Arg: name, Does: display.Lit("a theme, with a preview")})
 	}
 	return all
 }
 
 // showTheme draws the screen in a theme. An unknown name changes nothing.
-func (m *Model) showTheme(name string) {
-	if a := m.themeActions(); slices.Contains(a.Names(), name) {
-		m.setTheme(a.Named(name, m.pen.Ink.Theme.Dark))
+func (s *settings) showTheme(name string) {
+	if a := s.themeActions(); slices.Contains(a.Names(), name) {
+		s.m.setTheme(a.Named(name, s.m.pen.Ink.Theme.Dark))
 	}
 }
 
-func (m *Model) runTheme(name string) {
-	if !slices.Contains(m.themeActions().Names(), name) {
-		m.showNotice(m.draw.Format("unknown theme %q: t lists all", name))
+func (s *settings) runTheme(name string) {
+	if !slices.Contains(s.themeActions().Names(), name) {
+		s.m.showNotice(s.m.draw.Format("unknown theme %q: t lists all", name))
 		return
 	}
-	m.showTheme(name)
+	s.showTheme(name)
 }
 
 // A screenSetting is a setting that ":set" toggles.
@@ -170,38 +173,38 @@ type screenSetting struct {
 	is                func() bool
 }
 
-func (m *Model) screenSettings() []screenSetting {
+func (s *settings) screenSettings() []screenSetting {
 	return []screenSetting{
-		{"wrap", "wrap", "toggle indented or raw arguments", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }, func() bool { return !m.context.Raw }},
-		{"tail", "tail", "follow new events", func() { m.setFollow(!m.follow) }, func() bool { return m.follow }},
-		{"clock", "", "toggle clock or elapsed time", m.toggleClock, func() bool { return m.context.Clock }},
-		{"background", "", "show background requests", m.toggleBackground, func() bool { return !m.context.Quiet }},
-		{"mouse", "", "toggle the mouse", m.mouse.useMouse, func() bool { return m.mouse.on }},
-		{"split", "", "panes side by side or stacked", m.toggleSplit, nil},
+		{"wrap", "wrap", "toggle indented or raw arguments", func() { s.m.context.Raw = !s.m.context.Raw; s.m.refreshPanes() }, func() bool { return !s.m.context.Raw }},
+		{"tail", "tail", "follow new events", func() { s.m.setFollow(!s.m.follow) }, func() bool { return s.m.follow }},
+		{"clock", "", "toggle clock or elapsed time", s.m.toggleClock, func() bool { return s.m.context.Clock }},
+		{"background", "", "show background requests", s.m.toggleBackground, func() bool { return !s.m.context.Quiet }},
+		{"mouse", "", "toggle the mouse", s.m.mouse.useMouse, func() bool { return s.m.mouse.on }},
+		{"split", "", "panes side by side or stacked", s.m.toggleSplit, nil},
 	}
 }
 
-func (m *Model) settingChoices(string) (all []modes.Choice) {
-	for _, s := range m.screenSettings() {
-		all = append(all, modes.Choice{Arg: s.name, Alias: s.alias, Does: display.Clean(s.does)})
+func (s *settings) settingChoices(string) (all []modes.Choice) {
+	for _, of := range s.screenSettings() {
+		all = append(all, modes.Choice{Arg: of.name, Alias: of.alias, Does: display.Clean(of.does)})
 	}
 	return all
 }
 
 // toggleSetting toggles a setting. It shows the new state, unless the toggle shows a notice itself.
-func (m *Model) toggleSetting(name string) {
-	for _, s := range m.screenSettings() {
-		if s.name != name {
+func (s *settings) toggleSetting(name string) {
+	for _, of := range s.screenSettings() {
+		if of.name != name {
 			continue
 		}
-		if s.toggle(); s.is != nil && m.notice.Empty() {
+		if of.toggle(); of.is != nil && s.m.notice.Empty() {
 			state := "off"
-			if s.is() {
+			if of.is() {
 				state = "on"
 			}
-			m.showNotice(m.draw.Format("%s is %s", name, state))
+			s.m.showNotice(s.m.draw.Format("%s is %s", name, state))
 		}
 		return
 	}
-	m.showNotice(m.draw.Format("unknown setting %q: :set lists them", name))
+	s.m.showNotice(s.m.draw.Format("unknown setting %q: :set lists them", name))
 }

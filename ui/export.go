@@ -21,21 +21,24 @@ import (
 // temporary files. The program controls the terminal while it runs.
 type EditorCommand func(name string, data []byte) (program tea.ExecCommand, remove func(), err error)
 
+// exports writes, copies and opens data of the selection.
+type exports struct{ m *Model }
+
 // newExport returns an exporter that uses the functions in the options.
-func (m *Model) newExport() modes.Exporter {
-	o := modes.Exporter{Copy: m.opt.Copy, Save: m.opt.Save, Pipe: m.opt.Pipe, Show: m.openOutput, Note: display.Lit("by OSC 52, up to 75 kB"), Prefix: m.exportPrefix()}
-	if m.opt.Edit != nil {
-		o.Edit = m.editText
+func (x *exports) newExport() modes.Exporter {
+	o := modes.Exporter{Copy: x.m.opt.Copy, Save: x.m.opt.Save, Pipe: x.m.opt.Pipe, Show: x.m.openOutput, Note: display.Lit("by OSC 52, up to 75 kB"), Prefix: x.exportPrefix()}
+	if x.m.opt.Edit != nil {
+		o.Edit = x.editText
 	}
 	return o
 }
 
 // exportEntries returns the entries that export data of the selection.
-func (m *Model) exportEntries() (all []modes.Entry) {
+func (x *exports) exportEntries() (all []modes.Entry) {
 	for verb := range modes.Pipe + 1 {
-		e := modes.ExportMenu(verb, modes.Exporter{}, nil, m.draw)
+		e := modes.ExportMenu(verb, modes.Exporter{}, nil, x.m.draw)
 		e.New = func(h modes.Host) (modes.Mode, display.Text) {
-			return modes.ExportMenu(verb, m.newExport(), m.exportables, m.draw).New(h)
+			return modes.ExportMenu(verb, x.newExport(), x.exportables, x.m.draw).New(h)
 		}
 		all = append(all, e)
 	}
@@ -47,8 +50,8 @@ const maxPrefix = 60
 
 // exportPrefix returns the prefix for default file names: the tool and the verdict, e.g. edit_file-malformed.
 // It is "" if no call is selected.
-func (m *Model) exportPrefix() string {
-	c := m.selectedCall()
+func (x *exports) exportPrefix() string {
+	c := x.m.selectedCall()
 	if c == nil {
 		return ""
 	}
@@ -66,9 +69,9 @@ func (m *Model) exportPrefix() string {
 }
 
 // exportables returns the items that can be exported now, and the name of their source.
-func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
+func (x *exports) exportables() ([]modes.ExportItem, display.Text) {
 	var at []modes.ExportItem
-	spot := m.focus.Spot()
+	spot := x.m.focus.Spot()
 	if spot.Value != nil {
 		if path, value, raw := spot.Value(); path != "" {
 			at = []modes.ExportItem{
@@ -81,16 +84,16 @@ func (m *Model) exportables() ([]modes.ExportItem, display.Text) {
 	if spot.Sentence != nil {
 		at = append(at, modes.ExportItem{Key: "f", What: spot.What, File: "finding.txt", Data: spot.Sentence()})
 	}
-	if m.selectedCall() != nil {
-		at = append(at, modes.ExportItem{Key: "v", What: display.Lit("verdict"), File: "verdict.txt", Make: m.verdictText})
+	if x.m.selectedCall() != nil {
+		at = append(at, modes.ExportItem{Key: "v", What: display.Lit("verdict"), File: "verdict.txt", Make: x.verdictText})
 	}
-	return modes.ExportItems(m.view, m.selected, at, m.opt.Forms), m.placeText()
+	return modes.ExportItems(x.m.view, x.m.selected, at, x.m.opt.Forms), x.m.placeText()
 }
 
 // verdictText returns the verdict on the selected call in up to three lines: the error, its cause, and the
 // advice.
-func (m *Model) verdictText() ([]byte, error) {
-	t, c := m.view.Find(m.selected)
+func (x *exports) verdictText() ([]byte, error) {
+	t, c := x.m.view.Find(x.m.selected)
 	if c == nil { // the moment changed while the menu was open
 		return nil, errors.New("no call is selected at this moment")
 	}
@@ -107,15 +110,15 @@ func (m *Model) verdictText() ([]byte, error) {
 }
 
 // editText opens a string in the user's editor.
-func (m *Model) editText(name string, data []byte, closed func(error)) {
-	program, remove, err := m.opt.Edit(name, data)
+func (x *exports) editText(name string, data []byte, closed func(error)) {
+	program, remove, err := x.m.opt.Edit(name, data)
 	if err != nil {
 		closed(err)
 		return
 	}
-	m.modeStack.queueCmd(tea.Exec(program, func(err error) tea.Msg {
+	x.m.modeStack.queueCmd(tea.Exec(program, func(err error) tea.Msg {
 		remove()
-		return workDone{0, func() { m.mouse.askMouse(); closed(err) }}
+		return workDone{0, func() { x.m.mouse.askMouse(); closed(err) }}
 	}))
 }
 
@@ -125,10 +128,10 @@ func (m *Model) openOutput(of panes.Literal) {
 }
 
 // themeActions returns the actions of the theme picker.
-func (m *Model) themeActions() modes.ThemeActions {
+func (s *settings) themeActions() modes.ThemeActions {
 	return modes.ThemeActions{
-		Own: m.opt.Themes, Now: func() themes.Theme { return m.pen.Ink.Theme }, Apply: m.setTheme, Save: m.opt.Remember,
-		Pen: m.penOf,
+		Own: s.m.opt.Themes, Now: func() themes.Theme { return s.m.pen.Ink.Theme }, Apply: s.m.setTheme, Save: s.m.opt.Remember,
+		Pen: s.m.penOf,
 	}
 }
 
@@ -149,7 +152,7 @@ type outbox struct {
 // sendDependencies returns the dependencies for the modes in package send.
 func (ob *outbox) sendDependencies() send.Dependencies {
 	means := send.Dependencies{
-		Places: ob.m.opt.Places, Results: ob.m.results, Outlet: ob.m.newExport(), Draw: ob.m.draw,
+		Places: ob.m.opt.Places, Results: ob.m.results, Outlet: ob.m.exports.newExport(), Draw: ob.m.draw,
 	}
 	if ob.m.opt.Send != nil {
 		means.Send = ob.sendRequest
@@ -213,9 +216,9 @@ func (m *Model) openJQ(expr string) {
 		}
 	}
 	all := modes.Scope{Name: display.Lit("all calls"), Calls: func() []modes.JQCall {
-		return modes.JQCalls(m.view.Session().Turns, m.turnFilter.Shows)
+		return modes.JQCalls(m.view.Session().Turns, m.filtering.turns.Shows)
 	}}
-	if m.turnFilter.Active() {
+	if m.filtering.turns.Active() {
 		all.Name = display.Lit("all calls in the shown turns")
 	}
 	chosen := m.selected

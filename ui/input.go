@@ -86,7 +86,7 @@ func (m *Model) handleInbox(inbox Inbox) tea.Cmd {
 		m.endSource(why)
 	}
 	if m.follow && !m.modeStack.isCovered() && !m.moment.isPaused() {
-		m.selected = m.newestShown()
+		m.selected = m.filtering.newestShown()
 	}
 	m.pinned.makeRoom()
 	m.tour.findScenes()
@@ -121,7 +121,7 @@ func (m *Model) countMissed() {
 		m.missed.n = 0
 	} else {
 		for _, t := range s.Turns[min(max(0, m.missed.known-s.TrimmedTurns()), len(s.Turns)):] {
-			if m.turnFilter.Shows(t) {
+			if m.filtering.turns.Shows(t) {
 				m.missed.n++
 			}
 		}

@@ -196,7 +196,7 @@ func (l *logPage) Keys() []screen.Binding {
 			l.m.modeStack.closeTop()
 		}),
 	}
-	keys = append(keys, l.m.newExport().Keys(modeHost{l.m}, l.m.draw, l.shownBody)...)
+	keys = append(keys, l.m.exports.newExport().Keys(modeHost{l.m}, l.m.draw, l.shownBody)...)
 	keys = append(keys, l.CursorKeys("scroll", l.MoveTo)...)
 	keys[len(keys)-1].Do = l.End
 	return keys

@@ -329,8 +329,8 @@ func (m *Model) stepBack(last tea.Cmd) {
 	case m.focus.Back():
 	case m.focus != m.last[panes.Left] && m.selectedTurn() != nil:
 		m.turnTo(m.last[panes.Left])
-	case m.turnFilter.Active():
-		m.applyFilter("")
+	case m.filtering.turns.Active():
+		m.filtering.applyFilter("")
 	case last != nil:
 		m.quitOrAsk(last)
 		return
@@ -364,7 +364,7 @@ func (m *Model) setFollow(on bool) {
 		m.followEnd(false)
 		return
 	}
-	m.selected = m.newestShown()
+	m.selected = m.filtering.newestShown()
 	m.refreshPanes()
 	m.followEnd(true)
 	m.refreshPanes()

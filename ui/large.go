@@ -39,7 +39,7 @@ func (fd *frameDrawer) drawBand(p *screen.Pen) bool {
 	left := display.Join(display.Lit(" "), p.Glyph.Status[st], display.Lit(" "), p.Pad(p.Clean(word), bandState), name)
 	why := display.Text{}
 	if c != nil {
-		why = fd.m.whyOf(c)
+		why = fd.m.frame.whyOf(c)
 	}
 	if why.Empty() {
 		why = fd.motionWord().Text
@@ -57,16 +57,16 @@ const bandState = 13
 
 // whyOf returns a short reason for a call's state. It is empty if the call is complete or has no finding of
 // severity error.
-func (m *Model) whyOf(c *stream.Call) display.Text {
+func (fd *frameDrawer) whyOf(c *stream.Call) display.Text {
 	f := worstFinding(c.Findings)
 	if f == nil || f.Severity < stream.Error || c.Status() == stream.Complete {
 		return display.Text{}
 	}
-	short := m.draw.Clean(f.Brief()).String()
+	short := fd.m.draw.Clean(f.Brief()).String()
 	if rest, ok := strings.CutPrefix(short, "cut "); ok && c.Status() == stream.CutShort {
 		short = rest
 	}
-	return m.draw.Clean(short)
+	return fd.m.draw.Clean(short)
 }
 
 // drawMargin draws a row of the body that is outside the panes. It reports whether row y is such a row.
@@ -89,7 +89,7 @@ func (fd *frameDrawer) drawWorst(p *screen.Pen) {
 	if t == nil {
 		return
 	}
-	if text := fd.m.runRuleText(c, p.Left-3); !text.Empty() {
+	if text := fd.m.frame.runRuleText(c, p.Left-3); !text.Empty() {
 		p.Text(screen.Bad, display.Join(p.Glyph.Severity[stream.Error], display.Lit(" "), text))
 		return
 	}
@@ -111,7 +111,7 @@ func (fd *frameDrawer) drawWorst(p *screen.Pen) {
 
 // runRuleText names the rule by which code would have run an incomplete call, and the arguments, in at most the given
 // width. It is empty if no rule would have run the call.
-func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
+func (fd *frameDrawer) runRuleText(c *stream.Call, cells int) display.Text {
 	if c == nil || c.Status() != stream.CutShort && c.Status() != stream.Malformed {
 		return display.Text{}
 	}
@@ -123,10 +123,10 @@ func (m *Model) runRuleText(c *stream.Call, cells int) display.Text {
 		if r.Event == 0 || r.Bytes == 0 || r.Replaced || r.Outcome < stream.RunWrong || r.Outcome > stream.RunIncomplete || r.Bytes > len(c.Args()) {
 			continue
 		}
-		at := m.draw.Format(" at %s%d", m.pen.Glyph.Change, c.DeltaAt(r.Bytes-1)+1)
+		at := fd.m.draw.Format(" at %s%d", fd.m.pen.Glyph.Change, c.DeltaAt(r.Bytes-1)+1)
 		ran := by.who.Between("", " ran ")
-		with := m.draw.CleanBytes(c.Args()[:min(r.Bytes, screen.MaxNameBytes)])
-		return display.Join(ran, m.draw.Truncate(with, cells-ran.Width()-at.Width()), at)
+		with := fd.m.draw.CleanBytes(c.Args()[:min(r.Bytes, screen.MaxNameBytes)])
+		return display.Join(ran, fd.m.draw.Truncate(with, cells-ran.Width()-at.Width()), at)
 	}
 	return display.Text{}
 }

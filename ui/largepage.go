@@ -39,18 +39,18 @@ type barPart struct {
 
 // isLargePageShown reports whether block letters are drawn instead of the panes. They are drawn in the large layout
 // if a call is selected, until the user opens the call's document, a tab or the list.
-func (m *Model) isLargePageShown() bool {
-	return m.large && !m.zoom && m.focus == m.doc && len(m.modeStack.all) == 0 && m.selectedCall() != nil &&
-		!m.tour.isTourOpening() && !m.setup.isWaitingForClients() && m.search.query == ""
+func (fd *frameDrawer) isLargePageShown() bool {
+	return fd.m.large && !fd.m.zoom && fd.m.focus == fd.m.doc && len(fd.m.modeStack.all) == 0 && fd.m.selectedCall() != nil &&
+		!fd.m.tour.isTourOpening() && !fd.m.setup.isWaitingForClients() && fd.m.search.query == ""
 }
 
 // largePage returns the page, or nil if the panes are shown.
 func (fd *frameDrawer) largePage() *largePage {
 	m := fd.m
-	if !m.isLargePageShown() {
+	if !m.frame.isLargePageShown() {
 		return nil
 	}
-	of := m.newLargeCall()
+	of := m.frame.newLargeCall()
 	rows := 1 + m.bodyHeight()
 	scale := 0
 	for s := 3; s > 0; s-- {
@@ -134,11 +134,11 @@ type largeCall struct {
 }
 
 // newLargeCall returns the facts about the selected call.
-func (m *Model) newLargeCall() (of largeCall) {
-	t, c := m.selectedTurn(), m.selectedCall()
+func (fd *frameDrawer) newLargeCall() (of largeCall) {
+	t, c := fd.m.selectedTurn(), fd.m.selectedCall()
 	v := present.VerdictOfCall(c)
 	of = largeCall{
-		name: m.pen.Name(present.CallName(c.Name)), model: m.pen.Name(present.ShortModel(t.Model)), verdict: v.Words, role: v.Role,
+		name: fd.m.pen.Name(present.CallName(c.Name)), model: fd.m.pen.Name(present.ShortModel(t.Model)), verdict: v.Words, role: v.Role,
 		place: screen.Bytes(c.ArgsLen()).String(), valid: c.ArgsLen(), all: c.ArgsLen(), end: c.ArgsLen(),
 	}
 	switch {
@@ -147,7 +147,7 @@ func (m *Model) newLargeCall() (of largeCall) {
 		return of
 	case v.Harm == present.HarmOpen && v.Finding == nil:
 		of.end = max(minBarBytes, 1<<bits.Len(uint(c.ArgsLen())))
-		tail := m.draw.CleanBytes(c.Args()[max(0, len(c.Args())-4*maxLargeSentence):])
+		tail := fd.m.draw.CleanBytes(c.Args()[max(0, len(c.Args())-4*maxLargeSentence):])
 		of.sentence = display.Skip(tail, tail.Width()-maxLargeSentence)
 		return of
 	}
@@ -161,19 +161,19 @@ func (m *Model) newLargeCall() (of largeCall) {
 	if f.Offset >= 0 {
 		of.place = "byte " + screen.Count(f.Offset).String()
 	}
-	of.sentence = m.largeSentence(f)
+	of.sentence = fd.largeSentence(f)
 	of.party = f.CausedBy()
-	of.cause = m.draw.Clean(of.party).Between("caused by the ", "")
+	of.cause = fd.m.draw.Clean(of.party).Between("caused by the ", "")
 	if f.By == stream.UnknownParty {
 		of.party, of.cause = "", display.Lit("cause unknown")
 	}
-	if advice := m.largeAdvice(f.Advice, largeTextWidth-of.cause.Width()-3); !advice.Empty() {
-		of.cause = display.Join(of.cause, m.pen.Glyph.Dot.Between(" ", " "), advice)
+	if advice := fd.largeAdvice(f.Advice, largeTextWidth-of.cause.Width()-3); !advice.Empty() {
+		of.cause = display.Join(of.cause, fd.m.pen.Glyph.Dot.Between(" ", " "), advice)
 	}
 	switch c.Status() {
 	case stream.Malformed:
 		of.valid = min(max(f.Offset, 0), c.ArgsLen())
-		of.unusable = m.draw.Format("%s unusable", screen.Plural(of.all-of.valid, "byte"))
+		of.unusable = fd.m.draw.Format("%s unusable", screen.Plural(of.all-of.valid, "byte"))
 	case stream.CutShort, stream.Aborted:
 		of.end = of.all + max(1, of.all/missingPart)
 		of.unusable = display.Lit("never arrived")
@@ -209,13 +209,13 @@ const maxLargeSentence = 60
 
 // largeSentence returns a finding's message if it is short, or else the beginning of the message up to a
 // comma, semicolon or colon, or else the finding's brief.
-func (m *Model) largeSentence(f *stream.Finding) display.Text {
-	all, most := f.Message, min(maxLargeSentence, m.w-2*largeMargin+1)
+func (fd *frameDrawer) largeSentence(f *stream.Finding) display.Text {
+	all, most := f.Message, min(maxLargeSentence, fd.m.w-2*largeMargin+1)
 	for _, end := range []int{len(all), strings.LastIndex(all, "; "), strings.LastIndex(all, ": "), strings.Index(all, ": "), strings.Index(all, ", ")} {
 		if end <= 0 {
 			continue
 		}
-		text := m.draw.Clean(all[:end])
+		text := fd.m.draw.Clean(all[:end])
 		if text.Width() >= most {
 			continue
 		}
@@ -226,14 +226,14 @@ func (m *Model) largeSentence(f *stream.Finding) display.Text {
 			return text // captured text at the beginning is not capitalised
 		}
 		first, n := utf8.DecodeRuneInString(all)
-		return m.draw.Clean(string(unicode.ToUpper(first)) + all[n:end] + ".")
+		return fd.m.draw.Clean(string(unicode.ToUpper(first)) + all[n:end] + ".")
 	}
-	return m.draw.Truncate(m.draw.Clean(f.Brief()), maxLargeSentence)
+	return fd.m.draw.Truncate(fd.m.draw.Clean(f.Brief()), maxLargeSentence)
 }
 
 // largeAdvice returns the first sentence of the advice, or the part of that sentence that fits in the given
 // width.
-func (m *Model) largeAdvice(advice string, cells int) display.Text {
+func (fd *frameDrawer) largeAdvice(advice string, cells int) display.Text {
 	advice, _, _ = strings.Cut(strings.TrimSuffix(advice, "."), ". ")
 	first, n := utf8.DecodeRuneInString(advice)
 	advice = string(unicode.ToLower(first)) + advice[n:]
@@ -242,7 +242,7 @@ func (m *Model) largeAdvice(advice string, cells int) display.Text {
 		if end != "" {
 			part, _, _ = strings.Cut(advice, end)
 		}
-		if text := m.draw.Clean(part); text.Width() <= cells {
+		if text := fd.m.draw.Clean(part); text.Width() <= cells {
 			return text
 		}
 	}

@@ -32,20 +32,21 @@ type Model struct {
 	now        []screen.Binding // the keys of the top mode; nil until they are needed
 	frame      frameDrawer
 
-	paneSet                  // the panes, with links between them
-	context    panes.Context // as of the last refresh
-	news       panes.Changes
-	bill       panes.Costs
-	verdicts   panes.Verdicts
-	selected   stream.Ref
-	search     search
-	turnFilter panes.TurnFilter // which turns are shown
-	filters    []string         // kept filters; the latest is last
-	outbox     outbox           // requests that toolscope sent
-	marks      compare.Marks
-	moment     pausedMoment
-	tour       *tourPlayer // nil outside the demo tour
-	results    send.Results
+	paneSet                 // the panes, with links between them
+	context   panes.Context // as of the last refresh
+	news      panes.Changes
+	bill      panes.Costs
+	verdicts  panes.Verdicts
+	selected  stream.Ref
+	search    search
+	filtering filtering
+	exports   exports
+	settings  settings
+	outbox    outbox // requests that toolscope sent
+	marks     compare.Marks
+	moment    pausedMoment
+	tour      *tourPlayer // nil outside the demo tour
+	results   send.Results
 
 	pinned      pinSet
 	mouse       mouse
@@ -88,6 +89,7 @@ func New(o Options) *Model {
 	m.moment = pausedMoment{m: m, playState: playState{speed: 1}}
 	m.search.m, m.mouse.m, m.modeStack.m, m.setup.m, m.served.m, m.frame.m = m, m, m, m, m, m
 	m.paneLayout.m, m.paneSet.m, m.pinned.m, m.bookmarks.m = m, m, m, m
+	m.filtering.m, m.exports.m, m.settings.m = m, m, m
 	m.view = m.in.View()
 	m.draw = display.Drawer{ASCII: o.ASCII}
 	m.outbox = outbox{m: m, flying: map[int]bool{}}
@@ -95,7 +97,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.setTheme(o.Theme)
-	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Verdicts: &m.verdicts, Sieve: &m.turnFilter, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large, Large: o.Large}
+	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Verdicts: &m.verdicts, Sieve: &m.filtering.turns, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large, Large: o.Large}
 	m.setPanes(m.newPanes())
 	m.restoreLayout(o.Layout)
 	if m.large = o.Large; m.large {
@@ -201,11 +203,11 @@ func (m *Model) refreshPanes() {
 	m.news.Advance(m.view)
 	m.bill.Extend(m.view, &m.news)
 	m.verdicts.Extend(m.view, &m.news)
-	m.updateFilter()
+	m.filtering.updateFilter()
 	m.countMissed()
 	m.streams.update(m.in.Exchanges())
-	if m.context.Chosen, m.context.Marks = m.selected, m.marks; m.turnFilter.Active() {
-		if t := m.selectedTurn(); t != nil && !m.turnFilter.Shows(t) {
+	if m.context.Chosen, m.context.Marks = m.selected, m.marks; m.filtering.turns.Active() {
+		if t := m.selectedTurn(); t != nil && !m.filtering.turns.Shows(t) {
 			m.context.Chosen = stream.NoRef // a turn that is filtered out is not shown
 		}
 	}

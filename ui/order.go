@@ -9,38 +9,38 @@ import (
 
 // openAtWorst selects the row to start with once a source has been read completely: the worst call, or the
 // first row if no call is bad.
-func (m *Model) openAtWorst() {
-	m.setFollow(false)
-	if m.verdicts.Counts.Bad() > 0 {
-		m.list.SetOrder(panes.WorstFirst)
-		m.refreshPanes()
+func (ps *paneSet) openAtWorst() {
+	ps.m.setFollow(false)
+	if ps.m.verdicts.Counts.Bad() > 0 {
+		ps.list.SetOrder(panes.WorstFirst)
+		ps.m.refreshPanes()
 	}
-	m.list.GoTo(0)
-	m.refreshPanes()
+	ps.list.GoTo(0)
+	ps.m.refreshPanes()
 }
 
 // swapOrder switches the list between the order by time and the worst calls first.
-func (m *Model) swapOrder() {
+func (ps *paneSet) swapOrder() {
 	by := panes.WorstFirst
-	if m.list.Order() != panes.ByTime {
+	if ps.list.Order() != panes.ByTime {
 		by = panes.ByTime
 	}
-	m.setOrder(by)
+	ps.setOrder(by)
 }
 
 // setOrder orders the list. The cursor stays on its call.
-func (m *Model) setOrder(by panes.SortKey) {
-	m.list.SetOrder(by)
-	m.showNotice(m.draw.Clean(by.String()))
-	m.refreshPanes()
+func (ps *paneSet) setOrder(by panes.SortKey) {
+	ps.list.SetOrder(by)
+	ps.m.showNotice(ps.m.draw.Clean(by.String()))
+	ps.m.refreshPanes()
 }
 
 // sortBy orders the list by the column that word names.
-func (m *Model) sortBy(word string) {
+func (ps *paneSet) sortBy(word string) {
 	by, ok := panes.SortKeyNamed(word)
 	if !ok {
-		m.showNotice(display.Join(display.Lit("sort by one of: "), m.draw.Clean(strings.Join(panes.SortWords(), " "))))
+		ps.m.showNotice(display.Join(display.Lit("sort by one of: "), ps.m.draw.Clean(strings.Join(panes.SortWords(), " "))))
 		return
 	}
-	m.setOrder(by)
+	ps.setOrder(by)
 }

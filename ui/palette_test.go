@@ -158,10 +158,10 @@ func TestPaletteMeans(t *testing.T) {
 	if s.press(":filter tool:zzz"); s.list.Rows != 0 {
 		t.Error("the filter is not shown while it is typed")
 	}
-	if s.press("<esc>"); s.list.Rows != all || s.turnFilter.Active() {
+	if s.press("<esc>"); s.list.Rows != all || s.filtering.turns.Active() {
 		t.Error("esc keeps the filter")
 	}
-	if s.press(":filter model:gemini<enter>"); !s.turnFilter.Active() || s.turnFilter.Text() != "model:gemini" {
+	if s.press(":filter model:gemini<enter>"); !s.filtering.turns.Active() || s.filtering.turns.Text() != "model:gemini" {
 		t.Error("enter does not keep the filter")
 	}
 	s.press("<esc><esc>")

@@ -66,7 +66,7 @@ func (h paneHost) finishWork(then func()) {
 // paneKeys returns the keys for the focused pane. Their actions also update the other panes.
 func (ps *paneSet) paneKeys() []screen.Binding {
 	keys := ps.m.focus.Keys()
-	covered := ps.m.isLargePageShown()
+	covered := ps.m.frame.isLargePageShown()
 	for i := range keys {
 		if do := keys[i].Do; do != nil {
 			keys[i].Do = func() { ps.m.zoom = ps.m.zoom || covered; do(); ps.m.refreshPanes() }

@@ -73,7 +73,7 @@ func (s *routesPage) filterBySelected() {
 		return
 	}
 	s.m.modeStack.closeTop()
-	s.m.runFilter("host:" + u.Hostname())
+	s.m.filtering.runFilter("host:" + u.Hostname())
 }
 
 // Extend counts the traffic of each upstream if there is new traffic.
@@ -111,7 +111,7 @@ func (s *routesPage) countTraffic() {
 	for _, t := range s.m.view.Session().Turns {
 		if row := byExchange[t.Exchange]; row != nil {
 			row.turns++
-			if s.m.isBadTurn(t) {
+			if s.isBadTurn(t) {
 				row.bad++
 			}
 		}
@@ -130,8 +130,8 @@ func (s *routesPage) countTraffic() {
 }
 
 // isBadTurn reports whether the verdict on the turn or on one of its calls is bad.
-func (m *Model) isBadTurn(t *stream.Turn) bool {
-	return present.VerdictOfTurn(m.view.Exchange(t.Exchange), t).Harm.IsBad() ||
+func (s *routesPage) isBadTurn(t *stream.Turn) bool {
+	return present.VerdictOfTurn(s.m.view.Exchange(t.Exchange), t).Harm.IsBad() ||
 		slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return present.VerdictOfCall(c).Harm.IsBad() })
 }
 

@@ -278,13 +278,20 @@ type filterBar struct {
 	before stream.Ref // the selection when the bar was opened; restored when a filter shows it again
 }
 
+// filtering decides which turns the list shows.
+type filtering struct {
+	m     *Model
+	turns panes.TurnFilter
+	kept  []string // filters that the user kept; the latest is last
+}
+
 // openFilter opens the filter bar with the current filter.
-func (m *Model) openFilter() {
+func (f *filtering) openFilter() {
 	text := ""
-	if m.turnFilter.Active() {
-		text = m.turnFilter.Text()
+	if f.turns.Active() {
+		text = f.turns.Text()
 	}
-	m.modeStack.pushMode(&filterBar{m: m, line: newFilterLine(text), read: text, before: m.selected})
+	f.m.modeStack.pushMode(&filterBar{m: f.m, line: newFilterLine(text), read: text, before: f.m.selected})
 }
 
 func newFilterLine(text string) *screen.Input { return screen.NewInput(display.Text{}, text, 400) }
@@ -301,7 +308,7 @@ func (f *filterBar) Keys() []screen.Binding {
 		screen.Key("down", "", "next filter", func() { f.recallFilter(-1) }),
 		screen.Key("esc", "drop", "show all turns", func() {
 			f.m.modeStack.closeTop()
-			f.m.applyFilter("")
+			f.m.filtering.applyFilter("")
 			f.selectBefore()
 		}),
 	}
@@ -313,15 +320,15 @@ func (f *filterBar) acceptFilter() {
 	if f.applyText(); len(f.faults) > 0 {
 		return
 	}
-	if text != "" && !slices.Contains(f.m.filters, text) {
-		f.m.filters = append(f.m.filters, text)
+	if text != "" && !slices.Contains(f.m.filtering.kept, text) {
+		f.m.filtering.kept = append(f.m.filtering.kept, text)
 	}
 	f.m.modeStack.closeTop()
 }
 
 func (f *filterBar) completeWord() {
 	text := f.line.Value()
-	longer, may := filter.Complete(text, f.m.fieldWords)
+	longer, may := filter.Complete(text, f.m.filtering.fieldWords)
 	if f.may = nil; longer != text {
 		f.line = newFilterLine(longer)
 	} else {
@@ -331,12 +338,12 @@ func (f *filterBar) completeWord() {
 
 // recallFilter recalls the kept filter that is step places further back.
 func (f *filterBar) recallFilter(step int) {
-	n := len(f.m.filters)
+	n := len(f.m.filtering.kept)
 	if back := f.past + step; n > 0 && back >= 0 && back <= n {
 		if f.past = back; back == 0 {
 			f.line = newFilterLine("")
 		} else {
-			f.line = newFilterLine(f.m.filters[n-back])
+			f.line = newFilterLine(f.m.filtering.kept[n-back])
 		}
 	}
 }
@@ -347,58 +354,58 @@ func (f *filterBar) Extend(*providers.View, int, int) { f.applyText() }
 func (f *filterBar) applyText() {
 	if text := f.line.Value(); text != f.read {
 		f.read, f.may = text, nil
-		f.faults = f.m.applyFilter(text)
+		f.faults = f.m.filtering.applyFilter(text)
 		f.selectBefore()
 	}
 }
 
 // selectBefore restores the selection from when the bar was opened, if the filter shows it.
 func (f *filterBar) selectBefore() {
-	if t, _ := f.m.view.Find(f.before); t != nil && !f.m.follow && f.m.turnFilter.Shows(t) {
+	if t, _ := f.m.view.Find(f.before); t != nil && !f.m.follow && f.m.filtering.turns.Shows(t) {
 		f.m.selectRef(f.before)
 	}
 }
 
 // applyFilter filters the list, and returns the invalid parts of the filter.
-func (m *Model) applyFilter(text string) []filter.Error {
+func (f *filtering) applyFilter(text string) []filter.Error {
 	of, faults := filter.Parse(text)
-	m.turnFilter.Set(of)
-	m.refreshPanes()
-	if t := m.selectedTurn(); t != nil && !m.turnFilter.Shows(t) && m.list.Rows > 0 {
-		m.selectRef(m.list.RefAt(m.view.Session(), m.list.At))
+	f.turns.Set(of)
+	f.m.refreshPanes()
+	if t := f.m.selectedTurn(); t != nil && !f.turns.Shows(t) && f.m.list.Rows > 0 {
+		f.m.selectRef(f.m.list.RefAt(f.m.view.Session(), f.m.list.At))
 	}
 	return faults
 }
 
 // updateFilter applies the filter to new turns. Only matching turns are followed.
-func (m *Model) updateFilter() {
-	m.turnFilter.Extend(m.view, &m.news, m.bill.CostOf, m.lastAt, m.selected)
-	if m.turnFilter.Active() && m.follow && !m.modeStack.isCovered() {
-		m.selected = m.newestShown()
+func (f *filtering) updateFilter() {
+	f.turns.Extend(f.m.view, &f.m.news, f.m.bill.CostOf, f.m.lastAt, f.m.selected)
+	if f.turns.Active() && f.m.follow && !f.m.modeStack.isCovered() {
+		f.m.selected = f.newestShown()
 	}
 }
 
 // newestShown returns the newest shown turn or call, which the selection follows. If no turn matches, it
 // returns the current selection.
-func (m *Model) newestShown() stream.Ref {
-	if r := m.list.Newest(m.view, &m.turnFilter, m.selected); r != stream.NoRef || !m.turnFilter.Active() {
+func (f *filtering) newestShown() stream.Ref {
+	if r := f.m.list.Newest(f.m.view, &f.turns, f.m.selected); r != stream.NoRef || !f.turns.Active() {
 		return r
 	}
-	return m.selected
+	return f.m.selected
 }
 
 // maxTurnsScanned is the maximum number of turns that are read for completions. The latest turns are read.
 const maxTurnsScanned = 2000
 
 // fieldWords returns the values of a field in the latest turns.
-func (m *Model) fieldWords(field string) (words []string) {
+func (f *filtering) fieldWords(field string) (words []string) {
 	add := func(word string) {
 		if word != "" && len(word) < 80 && !slices.Contains(words, word) {
 			words = append(words, word)
 		}
 	}
-	for _, t := range slices.Backward(lastOf(m.view.Session().Turns, maxTurnsScanned)) {
-		x := m.view.Exchange(t.Exchange)
+	for _, t := range slices.Backward(lastOf(f.m.view.Session().Turns, maxTurnsScanned)) {
+		x := f.m.view.Exchange(t.Exchange)
 		switch {
 		case field == "model":
 			add(t.Model)
@@ -464,11 +471,11 @@ const filterMore = "sent:changed, or words: names, ids, text, arguments"
 // matchCount returns the number of turns and, if a filter is active, how many of them match.
 func (f *filterBar) matchCount(p *screen.Pen) display.Text {
 	all := screen.Plural(f.m.pinned.turnCount(), "turn")
-	if !f.m.turnFilter.Active() {
+	if !f.m.filtering.turns.Active() {
 		return all
 	}
-	text := p.Format("%s of %s", screen.Count(f.m.turnFilter.Count()), all)
-	if n := f.m.turnFilter.Undecided; n > 0 {
+	text := p.Format("%s of %s", screen.Count(f.m.filtering.turns.Count()), all)
+	if n := f.m.filtering.turns.Undecided; n > 0 {
 		text = p.Format("%s, %s not in memory", text, screen.Count(n))
 	}
 	return text

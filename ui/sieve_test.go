@@ -101,7 +101,7 @@ func TestFilterAges(t *testing.T) {
 func TestFilterOfDropped(t *testing.T) {
 	small := func(o *Options) { o.Keep = 1 }
 	s := newScreen(t, 80, 24, small).feed(mixed(0, 5)...).press("ftool:broken<enter>").shows("of 5")
-	if s.turnFilter.Undecided == 0 {
+	if s.filtering.turns.Undecided == 0 {
 		t.Skip("nothing was dropped")
 	}
 	s.press("f").shows("not in memory")

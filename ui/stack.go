@@ -220,11 +220,11 @@ func (h modeHost) Choose(r stream.Ref) {
 
 // newEntries returns the modes that can be opened while browsing.
 func (m *Model) newEntries() []modes.Entry {
-	return append(m.exportEntries(),
+	return append(m.exports.exportEntries(),
 		modes.Protocols(m.rereadExchange),
 		compare.Entry(&m.marks, &m.bill, m.draw, m.opt.Large),
-		replay.Entry(m.newExport(), m.draw, m.opt.Large),
-		replay.SentBack(m.newExport(), m.draw),
+		replay.Entry(m.exports.newExport(), m.draw, m.opt.Large),
+		replay.SentBack(m.exports.newExport(), m.draw),
 		send.ResendEntry(m.outbox.sendDependencies()),
 		send.TypeResult(m.outbox.sendDependencies()),
 		modes.Breakpoints(m.opt.Break),

@@ -98,7 +98,7 @@ func (su *setupScreen) drawSetup(p *screen.Pen, y, height int) {
 	case told > 0 && y == height-told-1:
 		p.Caption(screen.Caution, screen.Count(len(refused)).Between("Refused ", ""))
 	case y >= height-told:
-		su.m.drawRefusal(p, refused[len(refused)-(height-y)])
+		su.m.frame.drawRefusal(p, refused[len(refused)-(height-y)])
 	}
 }
 

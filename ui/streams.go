@@ -50,7 +50,7 @@ const (
 func (s *openStreamsPage) Keys() []screen.Binding {
 	return append([]screen.Binding{
 		screen.Key("enter", "go there", "go to its turn", s.goToSelected),
-		screen.Key("f", "filter", "filter streams", s.m.openFilter),
+		screen.Key("f", "filter", "filter streams", s.m.filtering.openFilter),
 		screen.Key("esc q L", "back", "close", s.m.modeStack.closeTop),
 	}, s.CursorKeys("", s.MoveTo)...)
 }
@@ -117,7 +117,7 @@ func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
 // turn.
 func (s *openStreamsPage) isFilteredOut(x *providers.Exchange) bool {
 	t := s.m.view.LatestOf(x.Number)
-	return s.m.turnFilter.Active() && (t == nil || !s.m.turnFilter.Shows(t))
+	return s.m.filtering.turns.Active() && (t == nil || !s.m.filtering.turns.Shows(t))
 }
 
 func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
@@ -136,7 +136,7 @@ func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
 		p.Text(screen.Muted, display.Lit(" no open streams"))
 	case y > end:
 		if n := len(s.refused) - maxRefusalRows + y - end - 1 + max(0, maxRefusalRows-len(s.refused)); n < len(s.refused) {
-			s.m.drawRefusal(p, s.refused[n])
+			s.m.frame.drawRefusal(p, s.refused[n])
 		}
 	}
 }
@@ -150,9 +150,9 @@ func (s *openStreamsPage) drawTitle(p *screen.Pen) {
 	if n := len(s.refused); n > 0 {
 		p.Text(screen.Caution, p.Format("  %s refused", screen.Count(n)))
 	}
-	if s.m.turnFilter.Active() {
+	if s.m.filtering.turns.Active() {
 		p.Text(screen.Caution, p.Format("  %s hidden", screen.Count(s.filteredOut)))
-		p.Text(screen.Muted, p.Name(s.m.turnFilter.Text()).Between("  f ", ""))
+		p.Text(screen.Muted, p.Name(s.m.filtering.turns.Text()).Between("  f ", ""))
 	}
 	if s.Rows > 0 {
 		p.Right(screen.Muted, screen.Bare, p.ScrollInfo(s.Visible()).Between("", " "))
@@ -210,7 +210,7 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	role, glyph, doing := doingOf(p, x, t)
 	p.TextOn(role, g, glyph.Between("", " "))
 	if c.opened > 0 {
-		p.TextOn(screen.Muted, g, p.Pad(s.m.openedAt(x, t), c.opened))
+		p.TextOn(screen.Muted, g, p.Pad(s.m.frame.openedAt(x, t), c.opened))
 		p.TextOn(screen.Plain, g, p.Pad(p.Name(whoOf(x, t)), c.agent-1).Between("", " "))
 		p.TextOn(screen.Muted, g, p.Pad(p.Name(present.ShortModel(modelOf(t))), c.model-1).Between("", " "))
 	}
@@ -262,17 +262,17 @@ func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Rol
 
 // openedAt formats the time at which a stream's turn began, or the time of the stream's last record if it has
 // no turn.
-func (m *Model) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
+func (fd *frameDrawer) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
 	if t == nil {
-		return m.timeText(x, x.LastRecordAt())
+		return fd.timeText(x, x.LastRecordAt())
 	}
-	return m.timeText(x, t.OpenedAt)
+	return fd.timeText(x, t.OpenedAt)
 }
 
 // timeText formats a time in an exchange, as clock time if that is known.
-func (m *Model) timeText(x *providers.Exchange, at time.Duration) display.Text {
-	if clock, ok := m.view.WallClock(x.Number, at); ok {
-		return m.draw.Clean(clock.Format(time.TimeOnly))
+func (fd *frameDrawer) timeText(x *providers.Exchange, at time.Duration) display.Text {
+	if clock, ok := fd.m.view.WallClock(x.Number, at); ok {
+		return fd.m.draw.Clean(clock.Format(time.TimeOnly))
 	}
 	return screen.Time(at).Between("+", "")
 }
@@ -304,9 +304,9 @@ func clientOf(x *providers.Exchange) string {
 }
 
 // drawRefusal draws a refused request and the reason.
-func (m *Model) drawRefusal(p *screen.Pen, x *providers.Exchange) {
+func (fd *frameDrawer) drawRefusal(p *screen.Pen, x *providers.Exchange) {
 	p.Text(screen.Caution, display.Lit("!  "))
-	p.Text(screen.Muted, m.timeText(x, x.LastRecordAt()).Between("", "  "))
+	p.Text(screen.Muted, fd.timeText(x, x.LastRecordAt()).Between("", "  "))
 	p.Text(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
 	p.Text(screen.Caution, p.Format("%d  ", x.Head.Status))
 	p.Untrusted(screen.Plain, screen.Bare, x.Refused())

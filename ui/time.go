@@ -81,7 +81,7 @@ func (pm *pausedMoment) goNow() {
 	}
 	pm.setView(pm.m.in.View())
 	if pm.m.selected = wanted; pm.m.follow || pm.m.selectedTurn() == nil {
-		pm.m.selected = pm.m.newestShown()
+		pm.m.selected = pm.m.filtering.newestShown()
 	}
 	pm.m.refreshPanes()
 	pm.m.outbox.followSentTurn()
@@ -115,7 +115,7 @@ func (pm *pausedMoment) goToMoment(n int) {
 // it selects the call's turn, or else the newest turn. While the panes follow, it selects the newest turn or
 // call.
 func (pm *pausedMoment) restoreSelection() {
-	pm.m.selected = pm.m.newestShown()
+	pm.m.selected = pm.m.filtering.newestShown()
 	for _, r := range []stream.Ref{{Turn: pm.wanted.Turn}, pm.wanted} {
 		if t, c := pm.m.view.Find(r); t != nil && (c != nil || r.Call == 0) && !pm.m.follow {
 			pm.m.selected = r
@@ -255,7 +255,7 @@ func (pm *pausedMoment) scheduleAdvance(wait time.Duration) {
 // advanceToClock goes to the moment that the playback clock has reached.
 func (pm *pausedMoment) advanceToClock() {
 	v, n, now := pm.m.in.View(), pm.eventCount(), pm.playTime()
-	wait, total := time.Duration(0), pm.m.playsTo()
+	wait, total := time.Duration(0), pm.m.moment.playsTo()
 	for most := n + skipAtOnce; n < total && n < most; n++ {
 		kind, _ := v.Subject(n)
 		at := v.EventPrefix(n, 0).At

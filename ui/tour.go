@@ -167,11 +167,11 @@ func (tp *tourPlayer) playToNextScene() {
 }
 
 // playsTo returns the number of events at which playback from the moment ends.
-func (m *Model) playsTo() int {
-	if s := m.tour; s.isTourShown() && s.at+1 < len(s.moments) {
-		return max(m.moment.eventCount(), s.moments[s.at+1])
+func (pm *pausedMoment) playsTo() int {
+	if s := pm.m.tour; s.isTourShown() && s.at+1 < len(s.moments) {
+		return max(pm.eventCount(), s.moments[s.at+1])
 	}
-	return m.in.Timeline.Len()
+	return pm.m.in.Timeline.Len()
 }
 
 // leaveTour ends the tour at the current moment.
@@ -211,13 +211,12 @@ func (tp *tourPlayer) exploreDemo() {
 }
 
 // toggleTour pauses or continues the tour.
-func (m *Model) toggleTour() {
-	s := m.tour
-	if s.waits || s.isTourOpening() {
-		m.tour.playToNextScene()
+func (tp *tourPlayer) toggleTour() {
+	if tp.waits || tp.isTourOpening() {
+		tp.playToNextScene()
 		return
 	}
-	m.tour.pauseTour()
+	tp.pauseTour()
 }
 
 func (tp *tourPlayer) pauseTour() {
@@ -248,7 +247,7 @@ func (tp *tourPlayer) isSummaryOpen() bool {
 // tourKeys returns the tour's keys, which work whatever evidence is open. After any other key, the user has
 // control.
 func (tp *tourPlayer) tourKeys() []screen.Binding {
-	hold := screen.Do("pause", tp.m.toggleTour).Hinted("pause")
+	hold := screen.Do("pause", tp.m.tour.toggleTour).Hinted("pause")
 	switch {
 	case tp.isTourOpening():
 		hold.Hint = "start"
@@ -317,11 +316,11 @@ func isKeyOf(key string, actions ...string) bool {
 // captionRows returns the height of the caption below the panes: a title if there is room, and the text.
 func (tp *tourPlayer) captionRows() int {
 	switch {
-	case tp.m.h < tallCaption, tp.m.h < tallLargeCaption && tp.m.isLargePageShown():
+	case tp.m.h < tallCaption, tp.m.h < tallLargeCaption && tp.m.frame.isLargePageShown():
 		return 1
-	case tp.m.w >= wideCaption && (tp.m.h < ruledCaption || tp.m.h < ruledLargeCaption && tp.m.isLargePageShown()):
+	case tp.m.w >= wideCaption && (tp.m.h < ruledCaption || tp.m.h < ruledLargeCaption && tp.m.frame.isLargePageShown()):
 		return 2
-	case tp.m.w >= wideCaption && tp.m.h >= nextCaption && !tp.m.isLargePageShown():
+	case tp.m.w >= wideCaption && tp.m.h >= nextCaption && !tp.m.frame.isLargePageShown():
 		return 4
 	}
 	return 3

@@ -144,7 +144,7 @@ var tourScenes = []tourScene{
 				display.Format("{} is sent instead of %s", count.Of(a.call.ArgsLen(), "byte")),
 			}
 		},
-		evidence: inMode(func(m *Model) entry { return replay.Entry(m.newExport(), m.draw, m.large) }),
+		evidence: inMode(func(m *Model) entry { return replay.Entry(m.exports.newExport(), m.draw, m.large) }),
 		summary: func(a sceneSubject) summaryText {
 			return summaryText{side: screen.Nothing, state: display.Lit("emptied"), words: display.Format("sent back as {}: its %s are lost", count.Of(a.call.ArgsLen(), "byte")), found: "ARGS_BROKEN"}
 		},
@@ -159,7 +159,7 @@ var tourScenes = []tourScene{
 				display.Lit("agent double-encoded it"),
 			}
 		},
-		evidence: inMode(func(m *Model) entry { return replay.SentBack(m.newExport(), m.draw) }),
+		evidence: inMode(func(m *Model) entry { return replay.SentBack(m.exports.newExport(), m.draw) }),
 		summary: func(sceneSubject) summaryText {
 			return summaryText{
 				side: screen.Differs, state: display.Lit("sent back"),
