@@ -593,7 +593,7 @@ func (d *decoder) endPrompt(s *session, result, failure json.Value) {
 	}
 	for _, c := range s.open {
 		c.finishArgs()
-		if word != "cancelled" {
+		if word != "cancelled" && !c.rejected {
 			c.Find(callOpen, "the prompt ended, but the agent never showed the end of the call")
 		}
 	}
@@ -607,6 +607,9 @@ func (d *decoder) cutTurn(s *session, missing string) {
 		return
 	}
 	for _, c := range s.open {
+		if c.rejected {
+			continue
+		}
 		c.Find(callOpen, "the agent never showed the end of the call")
 	}
 	s.turn.Cut(missing)

@@ -14,6 +14,7 @@ type ProxySetup struct {
 	Vars     []Var    // environment variables
 	Args     []string // flags that come directly after the command
 	Settings Settings // further settings
+	Tunnel   []Var    // environment variables that the client needs if a tunnel of one run decrypts its TLS
 	Remarks  []string // further notes, in sentences
 	Known    Provenance
 }
@@ -196,6 +197,7 @@ var ProxySetups = []ProxySetup{
 	},
 	{
 		Client: MustFind("cline"), Known: Ran, Commands: []string{"cline"},
+		Tunnel:  []Var{{Name: "CLINE_SESSION_BACKEND_MODE", Value: "local", Why: "Cline's background process would keep using the tunnel after its run has ended"}},
 		Remarks: []string{"cline auth -p openai-native -k KEY -m MODEL -b {openai}/v1; Cline has no option for Anthropic's address."},
 	},
 	{

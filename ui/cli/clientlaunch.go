@@ -58,11 +58,19 @@ func newClientLaunch(args []string, env func(string) string) *clientLaunch {
 			o.at = i
 			return o
 		}
-		if i == 0 && !slices.Contains(starters, programOf(arg)) {
+		if i == 0 && !slices.Contains(starters, programOf(arg)) || i > 0 && isOtherProgram(arg, args[i-1]) {
 			break
 		}
 	}
 	return o
+}
+
+// isOtherProgram reports whether an argument of a starter is the program that it starts. The argument before it may be
+// a flag whose value it is. The arguments of another program may name a client.
+func isOtherProgram(arg, before string) bool {
+	isFlag := strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !slices.Contains([]string{"--", "-y", "--yes", "-i"}, before)
+	isOption := strings.HasPrefix(arg, "-") || strings.Contains(arg, "=") || arg[:min(1, len(arg))] < "A" && !strings.ContainsAny(arg, "/@")
+	return !isFlag && !isOption && !slices.Contains(starters, programOf(arg)) && !slices.Contains([]string{"exec", "dlx", "run", "x"}, arg)
 }
 
 // programOf returns the name of a program or package, without its path, extension and version.

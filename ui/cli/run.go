@@ -243,9 +243,7 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 	}
 	if r.tunnel != nil {
 		r.printTunnelUse(fit.name(), words, a.code >= 128)
-		if c.leftProcesses() {
-			a.printNote("processes that %s started are still running, without a network: the tunnel has ended", fit.name())
-		}
+		r.noteLeftProcesses(fit.name(), c.leftProcesses())
 		return nil
 	}
 	r.app.printNote("%s", words)
@@ -317,6 +315,7 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 	a.printNote("the output of the client is in %s", out.Name())
 	if r.tunnel != nil {
 		r.printTunnelUse(fit.name(), "the client has ended", a.code >= 128)
+		r.noteLeftProcesses(fit.name(), false)
 	}
 	return err
 }

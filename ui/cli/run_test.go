@@ -151,6 +151,11 @@ func TestOutfit(t *testing.T) {
 		{"opencode run hi", map[string]string{"OPENCODE_CONFIG_CONTENT": `{"a":1,"provider":{"openai":{"options":{"baseURL":"mine","b":2}}}}`}, "", []string{`OPENCODE_CONFIG_CONTENT={"a":1,"provider":{"anthropic":{"options":{"baseURL":"http://h:1/anthropic/v1"}},"google":{"options":{"baseURL":"http://h:1/gemini/v1beta"}},"openai":{"options":{"b":2,"baseURL":"http://h:1/openai"}}}}`}},
 		{"gemini -p hi", map[string]string{"GEMINI_API_KEY": "x", "GEMINI_CLI_HOME": home}, "", []string{"GOOGLE_GEMINI_BASE_URL=", "GEMINI_CLI_HOME="}},
 		{"gemini -p hi", nil, "", []string{"CODE_ASSIST_ENDPOINT=http://h:1/code-assist", "-GEMINI_CLI_HOME"}},
+		{"env -u A B=c timeout -k 5 60 npx --yes claude -p hi", nil, "", []string{"ANTHROPIC_BASE_URL=", "-OPENAI_BASE_URL"}},
+		{"node editor.mjs claude", nil, "", []string{"ANTHROPIC_BASE_URL=", "OPENAI_BASE_URL=", "OLLAMA_HOST="}},
+		{"npx -y inspector claude", nil, "", []string{"ANTHROPIC_BASE_URL=", "OPENAI_BASE_URL=", "OLLAMA_HOST="}},
+		{"node /lib/claude.js -p hi", nil, "", []string{"ANTHROPIC_BASE_URL=", "-OPENAI_BASE_URL"}},
+		{"pnpm dlx @openai/codex exec hi", nil, `pnpm dlx @openai/codex -c openai_base_url="http://h:1/openai" exec hi`, nil},
 		{"./agent claude", nil, "", []string{"ANTHROPIC_BASE_URL=", "OPENAI_BASE_URL=", "OLLAMA_HOST="}},
 	} {
 		args := strings.Fields(c.command)

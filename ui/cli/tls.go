@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -12,6 +13,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -249,6 +251,11 @@ func (o *clientLaunch) useTunnel(address string, t *tlsTunnel) error {
 	}
 	o.removes = append(o.removes, remove)
 	o.vars = append(o.vars, vars...)
+	if o.point != nil {
+		for _, v := range o.point.Tunnel {
+			o.setVar(v)
+		}
+	}
 	return nil
 }
 
@@ -308,7 +315,29 @@ func (t *tlsTunnel) directNote() string {
 	return ""
 }
 
-// maxSuggested is the maximum number of closed hosts that are suggested for --tls-host.
+// noteLeftProcesses prints a note about processes that the client started and that still run. The parameter others
+// reports whether toolscope knows that there are some. Clients also leave processes that belong to no group, such as
+// daemons; they have the variables of the run.
+func (r *runningProxy) noteLeftProcesses(client string, others bool) {
+	var names []string
+	files, _ := filepath.Glob("/proc/[0-9]*/environ") // only on Linux
+	for _, file := range files {
+		if variables, err := os.ReadFile(file); err == nil && bytes.Contains(variables, []byte(r.tunnel.secret)) {
+			name, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "comm"))
+			names = append(names, fmt.Sprintf("%s (process %s)", bytes.TrimSpace(name), filepath.Base(filepath.Dir(file))))
+		}
+	}
+	words := "processes that %s started are still running, without a network: the tunnel has ended"
+	switch {
+	case len(names) > 0:
+		r.app.printNote(words+": %s", client, strings.Join(names[:min(maxSuggested, len(names))], ", "))
+	case others:
+		r.app.printNote(words, client)
+	}
+}
+
+// maxSuggested is the maximum number of closed hosts that are suggested for --tls-host, and of left processes that are
+// named.
 const maxSuggested = 3
 
 // printTunnelUse prints the traffic through the tunnel after the client has ended. If no request to a model was seen,

@@ -21,9 +21,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"toolscope/capture/tunnel"
 )
 
 // tlsNetwork stands for all servers of the internet. It returns the variables with which a program reaches it: a
@@ -105,6 +108,9 @@ func TestRunTLS(t *testing.T) {
 		}
 		fmt.Fprint(w, "{}")
 	})
+	dir := t.TempDir()
+	t.Cleanup(func() { create(t, dir, "stop") })
+	daemon := "setsid sh -c 'while [ ! -e " + dir + "/stop ]; do sleep 0.05; done' >/dev/null 2>&1 </dev/null & "
 	ask := `"$TOOLSCOPE" connect anthropic/claude-x hi >/dev/null 2>&1; `
 	for _, test := range []struct {
 		script string
@@ -120,6 +126,7 @@ func TestRunTLS(t *testing.T) {
 			"toolscope: sh does not trust this run's certificate: 2 connections to api.anthropic.com were broken off before a request",
 		}},
 		{"exit 0", nil, 0, []string{"nothing came: sh used no proxy (HTTPS_PROXY was set)"}},
+		{daemon + "exit 0", nil, 0, []string{"processes that sh started are still running, without a network: the tunnel has ended: sh"}},
 		{`"$TOOLSCOPE" connect openai-chat/x hi --base-url https://other.example/v1 >/dev/null 2>&1`, nil, -1, []string{
 			"; passed closed: 1 host, ", "sh asked hosts that are not opened: other.example (1 connection). --tls-host other.example opens it",
 		}},
@@ -166,6 +173,24 @@ func TestRunTLSVariables(t *testing.T) {
 	for _, no := range []string{"\nALL_PROXY=", "\nHTTP_PROXY=", "\nNODE_TLS_REJECT_UNAUTHORIZED=", "\nOPENAI_BASE_URL=", "PRIVATE"} {
 		if strings.Contains(string(seen), no) {
 			t.Errorf("%q is set", no)
+		}
+	}
+}
+
+// TestTunnelVariable checks that a client gets the variable that only tunnels need, unless the user has set it.
+func TestTunnelVariable(t *testing.T) {
+	made, err := tunnel.New(tunnel.Options{Secret: "s"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for own, want := range map[string]bool{"": true, "hub": false} {
+		o := newClientLaunch([]string{"cline", "do it"}, func(name string) string { return map[string]string{"CLINE_SESSION_BACKEND_MODE": own}[name] })
+		if err := o.useTunnel("127.0.0.1:1", &tlsTunnel{Tunnel: made, secret: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		o.removeFiles()
+		if got := slices.Contains(o.vars, "CLINE_SESSION_BACKEND_MODE=local"); got != want {
+			t.Errorf("the user's value is %q: %q", own, o.vars)
 		}
 	}
 }
