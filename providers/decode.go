@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 
-	"toolscope/providers/acp"
 	"toolscope/providers/openairesponses"
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -171,7 +170,9 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	}
 	x.gap.noteFrame(number)
 	err := x.decoder.Frame(*f)
-	x.ignored.endFrame(f)
+	if !x.cutFrame {
+		x.ignored.endFrame(f)
+	}
 	switch {
 	case f.Truncated && x.cutShort(): // the party that ended the response cut off the frame
 	case err != nil && f.Truncated && mayContinue(f.Data):
@@ -381,6 +382,8 @@ func (x *Exchange) isUnknowable(e stream.Event) bool {
 		return x.Head.EndUnknown || x.cutByUnknown()
 	case protocol.EventNameMissing:
 		return x.Head.EventNamesUnknown
+	case protocol.EventNameMismatch:
+		return x.cutFrame
 	case openairesponses.DeltasMissing:
 		return x.Head.NoDeltas
 	}
@@ -419,7 +422,7 @@ func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 		if x.cutShort() {
 			e.Text = x.why
 		}
-	case x.closing && (x.cutFrame || x.Protocol.Name == acp.Name): // a copy of ACP messages may end anywhere
+	case x.closing && (x.cutFrame || x.Protocol.ByAgent):
 		e.What = &stream.Ending{By: stream.UnknownParty}
 	}
 	return e

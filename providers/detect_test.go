@@ -200,6 +200,7 @@ func TestRecognise(t *testing.T) {
 		{"candidates wrapped", protocol.SniffInput{Data: []byte(`{"response":{"candidates":["alice"]}}`)}, "", 0},
 		{"a Gemini chunk that is cut", protocol.SniffInput{Data: []byte(`{"candidates":[{"content":{"parts":[{"te`)}, "gemini", protocol.Sure},
 		{"choices of a form", protocol.SniffInput{Data: []byte(`{"choices":["a"]}`)}, "", 0},
+		{"choices of a user", protocol.SniffInput{Data: []byte(`{"choices":[{"message":{"role":"user","content":"z"}}]}`)}, "", 0},
 		{"choices with labels", protocol.SniffInput{Data: []byte(`{"choices":[{"label":"a"}]}`)}, "", 0},
 		{"a chunk of choices alone", protocol.SniffInput{Data: []byte(`{"choices":[{"delta":{}}]}`)}, "openai-chat", protocol.Strong},
 		{"a Google error", protocol.SniffInput{Data: []byte(`{"error":{"code":400,"message":"no","status":"INVALID_ARGUMENT"}}`)}, "gemini", protocol.Likely},

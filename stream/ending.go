@@ -127,7 +127,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		}
 		c.noteRuleRun(AtEnd, n)
 		c.freeSpare()
-		if t.blind || others || c.lateStart {
+		if t.blind || others || t.cut && !t.finished || c.lateStart {
 			return // the call may look unfinished only because its remaining bytes were missed or cut off
 		}
 		c.checkSeal(Message{Text: "the call was reported complete"}, n)

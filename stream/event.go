@@ -122,11 +122,12 @@ type Code uint8
 
 // Codes of a Finish.
 const (
-	FinishDone    Code = iota // the model stopped on its own or to run tools
-	FinishCut                 // a limit or filter cut the response
-	FinishRefused             // the provider refuses: calls of this turn must not be run
-	FinishFailed              // the response ended in an error
-	FinishOther               // toolscope can't interpret the reason, so it concludes nothing from it
+	FinishDone      Code = iota // the model stopped on its own or to run tools
+	FinishCut                   // a limit or filter cut the response
+	FinishRefused               // the provider refuses: calls of this turn must not be run
+	FinishFailed                // the response ended in an error
+	FinishOther                 // toolscope can't interpret the reason, so it concludes nothing from it
+	FinishCancelled             // the user or the client cancelled the response
 )
 
 // Codes of a TurnClose.

@@ -92,7 +92,7 @@ func (t *Turn) Phase() TurnPhase {
 	switch {
 	case t.Refusal != nil:
 		return TurnRefused
-	case t.failed || t.finished && t.finishCode == FinishFailed:
+	case t.failed || t.finished && (t.finishCode == FinishFailed || t.finishCode == FinishCancelled):
 		return TurnAborted
 	case t.blind:
 		return TurnIsOpen
@@ -337,9 +337,13 @@ func (t *Turn) applyFinish(e Event, n int) {
 			if c.ResultCode == 0 && c.phase <= PhaseTruncated {
 				c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the provider refused (%s)", Fact(e.Text)), "refused")
 			}
-		case FinishFailed:
+		case FinishFailed, FinishCancelled:
 			if c.phase <= PhaseOpen {
-				c.endUnsealed(PhaseAborted, n, ArgsCut, Messagef("the response ended with %s", Fact(e.Text)), "cut: "+e.Text)
+				cut := ArgsCut
+				if e.Code == FinishCancelled {
+					cut = cutBy[Client].cut
+				}
+				c.endUnsealed(PhaseAborted, n, cut, Messagef("the response ended with %s", Fact(e.Text)), "cut: "+e.Text)
 			}
 		}
 	})

@@ -33,6 +33,7 @@ func Protocol() protocol.Protocol {
 		Title:         "Agent Client Protocol",
 		Sniff:         sniffMessage,
 		ParallelTurns: true,
+		ByAgent:       true,
 		Findings:      []*stream.Diagnosis{inputNotShown, callAllowed, callUnasked, callOpen, ranRejected, promptCancelled},
 		New: func(o *protocol.Out) protocol.Decoder {
 			return &decoder{Out: o, named: map[string]*session{}, asked: map[string][]request{}}
@@ -102,7 +103,7 @@ var (
 // stopReasons are an agent's reasons for ending a prompt.
 var stopReasons = protocol.FinishReasons{What: "stop reason", Codes: map[string]stream.Code{
 	"end_turn": stream.FinishDone, "max_tokens": stream.FinishCut, "max_turn_requests": stream.FinishCut,
-	"refusal": stream.FinishRefused, "cancelled": stream.FinishFailed,
+	"refusal": stream.FinishRefused, "cancelled": stream.FinishCancelled,
 }}
 
 // decoder reads the messages of one connection.

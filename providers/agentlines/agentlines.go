@@ -36,6 +36,7 @@ func Protocols() (all []protocol.Protocol) {
 			Title:         a.title,
 			Quiet:         a.quiet,
 			ParallelTurns: a.subAgent != nil,
+			ByAgent:       true,
 			Client:        a.client,
 			Sniff:         a.sniffFrame,
 			New:           func(o *protocol.Out) protocol.Decoder { return &run{Out: o, agent: a, calls: protocol.Calls{}} },

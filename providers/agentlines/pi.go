@@ -95,7 +95,7 @@ func elementAt(list json.Value, n int32) json.Value {
 // piFinishCodes are pi's stop reasons.
 var piFinishCodes = protocol.FinishCodes{
 	"stop": stream.FinishDone, "toolUse": stream.FinishDone, "length": stream.FinishCut,
-	"error": stream.FinishFailed, "aborted": stream.FinishFailed,
+	"error": stream.FinishFailed, "aborted": stream.FinishCancelled,
 }
 
 // endPiMessage reads the end of a message: its stop reason, usage and error.

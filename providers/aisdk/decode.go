@@ -133,7 +133,7 @@ func (d *decoder) abortMessage() {
 	}
 	t := d.ensureTurn()
 	d.ended = true
-	t.Finish("abort", stream.FinishFailed)
+	t.Finish("abort", stream.FinishCancelled)
 	t.Find(responseAborted, "the application stopped the response: %s", cmp.Or(d.chunk.reason.Text(), "no reason given"))
 }
 

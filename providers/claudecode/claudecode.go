@@ -26,6 +26,7 @@ func Protocol(inner protocol.Protocol) protocol.Protocol {
 		Sniff:         sniffFrame,
 		Findings:      findings,
 		ParallelTurns: true,
+		ByAgent:       true,
 		Client:        "claude-code",
 		Marks:         wireMarks,
 		Quiet: []string{

@@ -180,8 +180,8 @@ func (d *decoder) Close() {
 	case d.Last() == nil:
 		d.Open(stream.Opening{Model: d.model}).Cut("the lines ended before the first message")
 	default:
-		d.Find(stream.NoTerminator.WithSeverity(stream.Warn).WithCause(stream.Client),
-			"the lines ended without a result: Claude Code was stopped between two messages")
+		d.Find(stream.NoTerminator.WithSeverity(stream.Warn).WithCause(stream.UnknownParty),
+			"the lines ended without a result, between two messages")
 	}
 	d.begun = false
 }

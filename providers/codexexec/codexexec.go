@@ -20,6 +20,7 @@ func Protocol() protocol.Protocol {
 		Name:     "codex-exec",
 		Title:    "Codex exec --json",
 		Sniff:    sniffFrame,
+		ByAgent:  true,
 		Findings: findings,
 		New: func(o *protocol.Out) protocol.Decoder {
 			d := &decoder{Out: o}

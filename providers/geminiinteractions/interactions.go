@@ -59,7 +59,7 @@ var endings = protocol.FinishReasons{
 	Codes: map[string]stream.Code{
 		"completed": stream.FinishDone, "requires_action": stream.FinishDone,
 		"incomplete": stream.FinishCut, "budget_exceeded": stream.FinishCut,
-		"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
+		"failed": stream.FinishFailed, "cancelled": stream.FinishCancelled,
 	},
 }
 

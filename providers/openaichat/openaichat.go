@@ -42,7 +42,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		case "object":
 			object = s.Value()
 		case "choices":
-			choices = protocol.ListOf(s, choiceKeys)
+			choices = protocol.ListOf(s, choiceKeys) && !isFromUser(s.Value())
 		case "error":
 			errs = s.Value()
 		}
@@ -67,6 +67,15 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 // choiceKeys contains the fields of a choice. A choice has at least one of them.
 var choiceKeys = map[string]bool{
 	"delta": true, "message": true, "index": true, "finish_reason": true, "text": true, "content_filter_results": true, "usage": true,
+}
+
+// isFromUser reports whether the first of several choices contains a message that no model writes.
+func isFromUser(choices json.Value) bool {
+	for first := range choices.Elements() {
+		role := first.Get("message").Get("role")
+		return role.Is("user") || role.Is("system") || role.Is("tool")
+	}
+	return false
 }
 
 // chunk is one chunk, or one complete body, as sent.

@@ -80,7 +80,7 @@ var connectionEvents = map[string]bool{"keepalive": true, "rate_limits.updated":
 // finishCodes maps the final statuses of a response to their codes.
 var finishCodes = protocol.FinishCodes{
 	"completed": stream.FinishDone, "incomplete": stream.FinishCut,
-	"failed": stream.FinishFailed, "cancelled": stream.FinishFailed,
+	"failed": stream.FinishFailed, "cancelled": stream.FinishCancelled,
 }
 
 // callKind describes an item type that is a call.

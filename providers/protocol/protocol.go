@@ -39,6 +39,7 @@ type Protocol struct {
 	Sniff         func(SniffInput) SniffScore
 	New           func(*Out) Decoder
 	ParallelTurns bool   // several turns may be open at the same time
+	ByAgent       bool   // an agent writes the frames, so a provider isn't at fault if they end early
 	Client        string // name of the client whose agents' lines are mixed in one stream; "" for all other protocols
 
 	// Tools returns the tools that a request declares. It is nil if the protocol has no requests.
