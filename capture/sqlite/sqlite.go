@@ -20,6 +20,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 )
 
 // Magic is the text at the beginning of every SQLite database.
@@ -30,6 +31,8 @@ const (
 	maxBytes = 256 << 20 // maximum size of the rows that are read
 	maxDepth = 40        // maximum depth of a tree
 	maxTries = 50        // maximum number of attempts to read a database that changes
+
+	openTime = 2 * time.Millisecond // time between attempts while a transaction is not complete
 )
 
 // DB is the state of a database at one moment.
@@ -50,17 +53,20 @@ var bigEndian = binary.BigEndian
 // Read calls the function read with the database at path. If the database changed meanwhile, it calls the function
 // again.
 func Read(path string, read func(*DB) error) error {
+	unfinished := false
 	for range maxTries {
-		before, err := readState(path)
-		if err != nil {
+		before, open := readState(path)
+		if unfinished = open; open {
+			time.Sleep(openTime)
+			continue
+		}
+		err := readOnce(path, read)
+		if after, _ := readState(path); after == before {
 			return err
 		}
-		err = readOnce(path, read)
-		if after, stateErr := readState(path); stateErr != nil {
-			return stateErr
-		} else if after == before {
-			return err
-		}
+	}
+	if unfinished {
+		return errors.New("a transaction is not complete: close the program that uses the database, or open the database once with its own program")
 	}
 	return errors.New("a program is changing the database too fast: close the program, or copy the file and its -wal file")
 }
@@ -84,9 +90,9 @@ func readOnce(path string, read func(*DB) error) error {
 	return read(d)
 }
 
-// readState returns bytes that change when the database is written or checkpointed, or when its log restarts.
-// It fails if a transaction was interrupted.
-func readState(path string) (string, error) {
+// readState returns bytes that change when the database is written or checkpointed, or when its log restarts. The
+// result open reports whether a transaction without a log is not complete: it is running or was interrupted.
+func readState(path string) (bytes string, open bool) {
 	var state strings.Builder
 	part := func(suffix string, ranges ...[2]int64) {
 		f, err := os.Open(path + suffix)
@@ -106,10 +112,7 @@ func readState(path string) (string, error) {
 	part("-shm", [2]int64{96, 4}, [2]int64{128, 4})
 	before := state.Len()
 	part("-journal", [2]int64{0, 8})
-	if strings.HasPrefix(state.String()[before:], "d9d505f920a163d7") {
-		return "", errors.New("a transaction was interrupted: open the database once with its own program")
-	}
-	return state.String(), nil
+	return state.String(), strings.HasPrefix(state.String()[before:], "d9d505f920a163d7")
 }
 
 // newDB reads the headers of a database and its write-ahead log, which may be nil.

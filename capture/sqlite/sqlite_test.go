@@ -68,7 +68,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"testdata/foreign.db": "no table from a known agent: notes, tags", "testdata/utf16.db": "UTF-16", interrupted: "a transaction was interrupted",
+		"testdata/foreign.db": "no table from a known agent: notes, tags", "testdata/utf16.db": "UTF-16", interrupted: "a transaction is not complete",
 	} {
 		if _, err := Sessions(path, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", path, err)
