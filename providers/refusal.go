@@ -128,7 +128,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 		value, r.Found = resolvePlace(body, said, words)
 	} else if m := indexWords.FindStringSubmatch(words); m != nil {
 		r.Said = m[0]
-		value, r.Found = resolvePlace(body, "messages."+m[1], words)
+		value, r.Found = resolvePlace(body, "messages."+m[1], "") // "thinking is enabled" is not the kind of the place
 	} else if m := positionWords.FindStringSubmatch(words); m != nil {
 		r.Said = m[0]
 		value, r.Found = resolvePosition(body, m[1], m[2])

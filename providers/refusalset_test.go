@@ -57,7 +57,8 @@ var refusalCases = []refusalCase{
 	{"gemini", "{path}.function_call.args", "Invalid value at '{place}' (type.googleapis.com/google.protobuf.Struct), \"...\"", refusedCall},
 	{"gemini", "`default_api:{name}`, position {position}", "Function call is missing a thought_signature in functionCall parts. Additional data, function call {place}. Please refer to the docs.", refusedCall},
 	{"gemini", "tools[0].function_declarations[{tool}].name", "GenerateContentRequest.{place}: Invalid function name. Must start with a letter or an underscore.", refusedTool},
-	{"deepseek", "message at index {n}", "The reasoning_content is missing in assistant tool call {place}", refusedAnswer},
+	{"deepseek", "message at index {n}", "thinking is enabled but reasoning_content is missing in assistant tool call {place}", refusedAnswer},
+	{"deepseek", "message index {n}", "Missing `reasoning_content` field in the assistant message at {place}. For more information, please refer to the guide on thinking_mode.", refusedAnswer},
 	{"deepseek", "messages[{n}]", "Error from provider: `reasoning_content` of {place} must be passed back to the API.", refusedAnswer},
 }
 
