@@ -1,10 +1,12 @@
 package providers
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"toolscope/providers/mcp"
 	"toolscope/stream"
 )
 
@@ -155,6 +157,32 @@ func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 		}
 	}
 	return w, true
+}
+
+// AwaitsApproval reports whether a complete response asks the client to approve a call, and contains no decision.
+func AwaitsApproval(t *stream.Turn) bool {
+	return t.Closed() && slices.ContainsFunc(t.Calls, func(c *stream.Call) (asks bool) {
+		asks = c.Kind == "mcp_approval"
+		for _, f := range c.Findings {
+			switch f.Code {
+			case "APPROVAL_REQUESTED":
+				asks = true
+			case "WAITS_FOR_YOU": // a tool that the client runs waits for its result
+				asks = c.RunByProvider
+			case "CALL_APPROVED", "CALL_DENIED":
+				return false
+			}
+		}
+		return asks
+	})
+}
+
+// IsRunning reports whether a request to an MCP server or a shell runs a tool that has not ended. Without the end of its
+// exchange, a request has no response yet. Over HTTP+SSE, a request's exchange ends before the tool does, so the result
+// is false.
+func (v *View) IsRunning(r *mcp.Request) bool {
+	stops := v.in.toolTraffic().stops[r.Exchange]
+	return r.IsCall() && r.State == mcp.Open && (len(stops) == 0 || !stops[len(stops)-1].Ended)
 }
 
 // LastProgressAt returns the time at which the latest bytes from the model arrived. If none have arrived, it

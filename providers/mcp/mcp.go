@@ -17,6 +17,7 @@ package mcp
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -141,6 +142,7 @@ type dialogue struct {
 	status  int    // status of the response over HTTP
 	at      [2]time.Duration
 	known   int32
+	unread  int      // number of bytes of a request over HTTP that have not arrived; negative if it is unknown
 	command *Request // the command of a shell; nil for a server
 
 	endpoint *endpoint // endpoint of a session over HTTP+SSE; nil for other transports
@@ -178,6 +180,10 @@ func (l *Log) Begin(number int, h *stream.Head) {
 		name, _, _ = strings.Cut(name, "?")
 		if t.ask = new(bodyFramer); h.Method == "GET" {
 			t.ask = new(noMessages)
+		}
+		var err error
+		if t.unread, err = strconv.Atoi(firstValue(h.Header["Content-Length"])); err != nil {
+			t.unread = -1
 		}
 		t.scope = h.Run + " " + name + " " + firstValue(h.Header["Mcp-Session-Id"])
 		if key := endpointKey(h.Run, h.URL); l.endpoints[key] != nil {
@@ -243,6 +249,9 @@ func (l *Log) Write(r *stream.Record, known int32) {
 	switch {
 	case r.Request:
 		t.ask.Write(r.Data, t.readClientFrame)
+		if t.unread -= len(r.Data); t.unread == 0 {
+			t.endRequest() // the tool may run for long before the response begins
+		}
 	default:
 		if !t.stdio && len(r.Data)+len(r.Why) > 0 || r.End {
 			t.endRequest()

@@ -195,12 +195,12 @@ func (o outcome) decode(t *testing.T) (calls []callJSON, turns []turnJSON) {
 			}))
 		case "waiting":
 			err = d.Decode(new(struct {
-				Type, File, Session, Agent, On, State string
-				Exchange, Turn, Call, Of              int
-				Since                                 float64 `json:"since_ms"`
-				Usual                                 float64 `json:"usual_ms"`
-				Longest                               float64 `json:"longest_ms"`
-				Stalled                               bool
+				Type, File, Session, Agent, On, State, Tool string
+				Exchange, Turn, Call, Of                    int
+				Since                                       float64 `json:"since_ms"`
+				Usual                                       float64 `json:"usual_ms"`
+				Longest                                     float64 `json:"longest_ms"`
+				Stalled                                     bool
 			}))
 		case "sent_back":
 			err = d.Decode(new(sentBackJSON))

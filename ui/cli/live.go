@@ -352,7 +352,7 @@ func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to 
 			reading.Lock()
 			defer reading.Unlock()
 			if err == nil && !ended {
-				lines.writeDue(in.View(), now)
+				lines.writeDue(in, now)
 				print(false)
 			}
 		})

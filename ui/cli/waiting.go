@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"toolscope/providers"
+	"toolscope/providers/mcp"
 )
 
 // waitingLines writes a JSON line when an open exchange starts to wait, starts to wait for something else, or
@@ -13,6 +15,9 @@ type waitingLines struct {
 	to   *jsonPrinter
 	file string
 	last map[int]waitingLine // latest line, by exchange
+
+	requests int            // number of requests to MCP servers and shells that were read
+	runs     []*mcp.Request // tool runs that have not ended
 }
 
 // waitingLine is the latest line about an exchange.
@@ -28,7 +33,8 @@ const (
 )
 
 // writeDue writes the lines that are due.
-func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
+func (w *waitingLines) writeDue(in *providers.Inspector, now time.Time) {
+	v := in.View()
 	for _, x := range v.Exchanges() {
 		last, known := w.last[x.Number]
 		clock, timed := v.WallClock(x.Number, x.LastRecordAt())
@@ -36,7 +42,7 @@ func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
 		if t := v.LatestOf(x.Number); known && (x.Ended || !waits && t != nil && t.Closed()) {
 			delete(w.last, x.Number)
 			o := w.beginLine(v, x, "client")
-			o.text("state", "client")
+			o.text("state", ifElse(t != nil && providers.AwaitsApproval(t), "approval", "client"))
 			w.to.writeObject(o)
 		}
 		if !timed || !waits {
@@ -49,6 +55,43 @@ func (w *waitingLines) writeDue(v *providers.View, now time.Time) {
 		w.last[x.Number] = waitingLine{wait.State, wait.Stalled, now}
 		w.writeLine(v, x, &wait)
 	}
+	w.writeToolRuns(in, now)
+}
+
+// writeToolRuns writes a line about each tool run that has begun, and about each that has ended, since the last check.
+// It writes nothing about a tool run that began and ended between two checks.
+func (w *waitingLines) writeToolRuns(in *providers.Inspector, now time.Time) {
+	v := in.View()
+	write := func(r *mcp.Request, on string) {
+		o := new(jsonObject)
+		o.text("type", "waiting")
+		o.text("file", w.file)
+		o.int("exchange", r.Exchange)
+		if a := in.ToolRun(r); a != nil && a.Call != nil {
+			o.addCallRef(a.Call.Ref)
+		}
+		o.text("on", on)
+		o.text("state", on)
+		o.optionalText("tool", r.Tool)
+		if began, timed := v.WallClock(r.Exchange, r.AskedAt); timed && on == "tool" {
+			o.time("since_ms", now.Sub(began))
+		}
+		w.to.writeObject(o)
+	}
+	w.runs = slices.DeleteFunc(w.runs, func(r *mcp.Request) (ended bool) {
+		if ended = !v.IsRunning(r); ended {
+			write(r, "client")
+		}
+		return ended
+	})
+	all := v.Executed()
+	for _, r := range all[w.requests:] {
+		if v.IsRunning(r) {
+			w.runs = append(w.runs, r)
+			write(r, "tool")
+		}
+	}
+	w.requests = len(all)
 }
 
 // beginLine begins a line about an exchange. The parameter on is the party for which the exchange is waiting.

@@ -24,7 +24,7 @@ func TestWaitingLines(t *testing.T) {
 	look := func(seconds int, want string) {
 		t.Helper()
 		out.Reset()
-		w.writeDue(in.View(), began.Add(time.Duration(seconds)*time.Second))
+		w.writeDue(in, began.Add(time.Duration(seconds)*time.Second))
 		_ = w.to.flush()
 		if got := strings.TrimSpace(out.String()); got != want {
 			t.Errorf("at %d s:\n%s, not\n%s", seconds, got, want)

@@ -18,7 +18,7 @@ import (
 var upstreamURLs = map[string]string{
 	"anthropic": "https://api.anthropic.com/v1/messages", "chat": "https://llm.example/v1/chat/completions",
 	"responses": "https://api.openai.com/v1/responses", "gemini": "https://generativelanguage.googleapis.com/v1beta/models/m:streamGenerateContent?alt=sse",
-	"socket": "wss://llm.example/v1/responses",
+	"socket": "wss://llm.example/v1/responses", "aisdk": "https://app.example/api/chat", "agents": "https://api.anthropic.com/v1/sessions/s/events/stream",
 }
 
 // upstreamFrames lists the frames that an upstream sends, by protocol.
@@ -45,6 +45,16 @@ var upstreamFrames = map[string]map[string]string{
 		"close":  `[DONE]`,
 	},
 	"responses": responsesFrames, "socket": responsesFrames,
+	"aisdk": {
+		"start": `{"type":"start","messageId":"m1"}`, "call": `{"type":"tool-input-available","toolCallId":"c1","toolName":"ls","input":{"dir":1}}`,
+		"approval": `{"type":"tool-approval-request","approvalId":"a1","toolCallId":"c1"}`, "approved": `{"type":"tool-approval-response","approvalId":"a1","approved":true}`,
+		"close": `{"type":"finish"}`,
+	},
+	"agents": {
+		"call":   `{"type":"agent.tool_use","id":"e1","name":"bash","input":{"command":"ls"},"processed_at":"2026-05-04T09:00:00Z"}`,
+		"custom": `{"type":"agent.custom_tool_use","id":"e1","name":"ls","input":{"dir":1},"processed_at":"2026-05-04T09:00:00Z"}`,
+		"close":  `{"type":"session.status_idle","id":"e2","stop_reason":{"type":"requires_action","event_ids":["e1"]},"processed_at":"2026-05-04T09:00:03Z"}`,
+	},
 	"gemini": {
 		"think":  `{"candidates":[{"content":{"role":"model","parts":[{"text":"so ","thought":true}]},"index":0}],"modelVersion":"m","responseId":"r"}`,
 		"text":   `{"candidates":[{"content":{"role":"model","parts":[{"text":"so "}]},"index":0}],"modelVersion":"m","responseId":"r"}`,
@@ -54,16 +64,20 @@ var upstreamFrames = map[string]map[string]string{
 }
 
 var responsesFrames = map[string]string{
-	"start":  `{"type":"response.created","response":{"id":"resp_1","model":"m","status":"in_progress"}}`,
-	"think":  `{"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":0,"delta":"so "}`,
-	"text":   `{"type":"response.output_text.delta","item_id":"msg_1","output_index":1,"content_index":0,"delta":"so "}`,
-	"call":   `{"type":"response.output_item.added","output_index":2,"item":{"id":"fc_1","type":"function_call","call_id":"call_1","name":"ls","arguments":""}}`,
-	"args":   `{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":2,"delta":"{\"dir\":"}`,
-	"rest":   `{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":2,"delta":"1}"}`,
-	"seal":   `{"type":"response.output_item.done","output_index":2,"item":{"id":"fc_1","type":"function_call","call_id":"call_1","name":"ls","arguments":"{\"dir\":1}","status":"completed"}}`,
+	"start":    `{"type":"response.created","response":{"id":"resp_1","model":"m","status":"in_progress"}}`,
+	"think":    `{"type":"response.reasoning_summary_text.delta","item_id":"rs_1","output_index":0,"summary_index":0,"delta":"so "}`,
+	"text":     `{"type":"response.output_text.delta","item_id":"msg_1","output_index":1,"content_index":0,"delta":"so "}`,
+	"call":     `{"type":"response.output_item.added","output_index":2,"item":{"id":"fc_1","type":"function_call","call_id":"call_1","name":"ls","arguments":""}}`,
+	"args":     `{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":2,"delta":"{\"dir\":"}`,
+	"rest":     `{"type":"response.function_call_arguments.delta","item_id":"fc_1","output_index":2,"delta":"1}"}`,
+	"seal":     `{"type":"response.output_item.done","output_index":2,"item":{"id":"fc_1","type":"function_call","call_id":"call_1","name":"ls","arguments":"{\"dir\":1}","status":"completed"}}`,
+	"approval": `{"type":"response.output_item.done","output_index":2,"item":{"id":"mcpr_1","type":"mcp_approval_request","name":"ls","server_label":"files","arguments":"{}"}}`,
+
 	"finish": `{"type":"response.completed","response":{"id":"resp_1","model":"m","status":"completed","output":[],"usage":{"input_tokens":1,"output_tokens":1}}}`,
 	"ping":   `{"type":"keepalive","sequence_number":9}`,
 }
+
+const callOfTool = `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ls","arguments":{"dir":1}}}`
 
 const upstreamRequest = `{"model":"m","messages":[{"role":"user","content":"go"}]}`
 
@@ -90,6 +104,17 @@ func upstreamRecords(t *testing.T, protocol, action string, second int) []stream
 		return []stream.Record{{Request: true, Data: []byte(request)}}
 	case "head":
 		return []stream.Record{{Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}}}
+	case "run tool", "list tools", "post tool", "ask client":
+		data := map[string]string{"run tool": callOfTool, "post tool": callOfTool, "list tools": `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, "ask client": `{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{}}`}[action]
+		r := stream.Record{Request: action != "ask client", Head: &stream.Head{Method: "STDIO", URL: "mcp:files", Start: start}, Data: []byte(data + "\n")}
+		if action == "post tool" {
+			r.Head = &stream.Head{Method: "POST", URL: "https://mcp.example/mcp", Start: start, Header: map[string][]string{"Mcp-Session-Id": {"s"}, "Content-Length": {strconv.Itoa(len(data) + 1)}}}
+		} else if !r.Request {
+			r.Head = nil
+		}
+		return []stream.Record{r}
+	case "tool result":
+		return []stream.Record{{Data: []byte(`{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"done"}]}}` + "\n")}}
 	case "JSON head":
 		return []stream.Record{{Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"application/json"}}}}}
 	case "JSON":
@@ -164,6 +189,24 @@ var waitScripts = []struct {
 		[]string{"provider thinking 1, provider arguments 1, toolscope held 88, provider silent! 1, provider arguments 1, client 2"}},
 	{"a tool of 30 seconds", "chat", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "start+call+args+rest+finish+close", 0, 0}, {1, 1, "end", 0, 0}, {31, 2, "ask", 0, 0}, {33, 2, "head", 0, 0}, {33, 2, "start+text", 0, 0}, {34, 2, "finish+close", 0, 0}, {34, 2, "end", 0, 0}},
 		[]string{"provider thinking 1, client 35", "31, provider thinking 2, provider text 1, client 2"}},
+	{"a tool that is seen to run", "chat", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "start+call+args+rest+finish+close", 0, 0}, {1, 1, "end", 0, 0}, {3, 2, "run tool", 0, 0}, {33, 2, "tool result", 0, 0}},
+		[]string{"provider thinking 1, client 35", "3, tool ls 30, client 5"}},
+	{"a tool over HTTP, and its server disconnects", "chat", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "start+call+args+rest+finish+close", 0, 0}, {1, 1, "end", 0, 0}, {3, 2, "post tool", 0, 0}, {9, 2, "cut", 0, 0}},
+		[]string{"provider thinking 1, client 9", "3, tool ls 6, client 4"}},
+	{"a list of tools, and a server that asks", "chat", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "start+call+args+rest+finish+close", 0, 0}, {1, 1, "end", 0, 0}, {3, 2, "list tools", 0, 0}, {9, 2, "ask client", 0, 0}},
+		[]string{"provider thinking 1, client 15", "15"}},
+	{"a tool that ends between two checks", "chat", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "start+call+args+rest+finish+close", 0, 0}, {1, 1, "end", 0, 0}, {3, 2, "run tool", 0, 0}, {3, 2, "tool result", 0, 0}},
+		[]string{"provider thinking 1, client 9", "9"}},
+	{"a call that needs approval", "aisdk", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "start+call+approval+close", 0, 0}, {2, 1, "end", 0, 0}},
+		[]string{"provider thinking 1, provider arguments 1, client approval 8"}},
+	{"a call that was approved", "aisdk", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "start+call+approval+approved+close", 0, 0}, {2, 1, "end", 0, 0}},
+		[]string{"provider thinking 1, provider arguments 1, client 8"}},
+	{"OpenAI's own MCP server needs approval", "responses", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "start+approval+finish", 0, 0}, {1, 1, "end", 0, 0}},
+		[]string{"provider thinking 1, client approval 9"}},
+	{"an agent waits for permission", "agents", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "call", 0, 0}, {3, 1, "close", 0, 0}, {20, 1, "end", 0, 0}},
+		[]string{"provider thinking 1, provider arguments 2, client approval 22"}},
+	{"an agent waits for the client's tool", "agents", []upstreamAction{{0, 1, "ask", 0, 0}, {1, 1, "head", 0, 0}, {1, 1, "custom", 0, 0}, {3, 1, "close", 0, 0}, {20, 1, "end", 0, 0}},
+		[]string{"provider thinking 1, provider arguments 2, client 22"}},
 	{"the connection is cut", "gemini", []upstreamAction{{0, 1, "ask", 0, 0}, {2, 1, "head", 0, 0}, {2, 1, "text", 1, 3}, {6, 1, "cut", 0, 0}},
 		[]string{"provider thinking 2, provider text 4, client 4"}},
 	{"a slow request", "anthropic", []upstreamAction{{0, 1, "ask half", 0, 0}, {20, 1, "ask rest", 0, 0}, {25, 1, "head", 0, 0}, {25, 1, "start+text", 0, 0}, {26, 1, "finish+close", 0, 0}, {26, 1, "end", 0, 0}},
@@ -222,19 +265,19 @@ func TestWaitScripts(t *testing.T) {
 				}
 			}
 			out.Reset()
-			lines.writeDue(in.View(), upstreamStart.Add(time.Duration(second)*time.Second+500*time.Millisecond))
+			lines.writeDue(in, upstreamStart.Add(time.Duration(second)*time.Second+500*time.Millisecond))
 			_ = lines.to.flush()
 			for line := range strings.Lines(out.String()) {
 				var l struct {
-					Exchange  int
-					On, State string
-					Since     int `json:"since_ms"`
-					Stalled   bool
+					Exchange        int
+					On, State, Tool string
+					Since           int `json:"since_ms"`
+					Stalled         bool
 				}
 				if err := stdjson.Unmarshal([]byte(line), &l); err != nil {
 					t.Fatal(err)
 				}
-				label := strings.ReplaceAll(l.On+" "+l.State, "client client", "client")
+				label := strings.NewReplacer("client client", "client", "tool tool", "tool "+l.Tool).Replace(l.On + " " + l.State)
 				if l.Stalled {
 					label += "!"
 				} else if most := map[string]int{"silent": 3500, "kept_alive": 10500}[l.State]; l.Since > max(500, most) && got[l.Exchange-1] != "toolscope held" {
