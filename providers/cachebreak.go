@@ -149,6 +149,16 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 	return b, true
 }
 
+// DescribeDifference describes the first difference between two values of requests, at the path of the values. It ignores
+// white space, the order of fields, and the marks for the cache. It returns "" if there is no difference.
+func DescribeDifference(path string, was, is json.Value) string {
+	if bytes.Equal(was, is) || !isDifferent(was, is) {
+		return ""
+	}
+	b, _ := differenceOf(path, was, is)
+	return b.words.String()
+}
+
 // differingChild returns the first child that differs between two objects or two lists. A missing child is
 // nil. The fields named cache_control are ignored. The result found is false if no child differs.
 func differingChild(was, is json.Value) (path string, from, to json.Value, found bool) {

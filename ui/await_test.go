@@ -103,12 +103,12 @@ func TestRefusals(t *testing.T) {
 			s.shows("put /openai before it")
 		}
 		s.feed(asking(2, "claude-cli/2.1", begun)...)
-		s.hides("WAITING", "Paste").press("L").shows("Streams 1 open of 2", "1 refused", "write_file", "GET /v1/models")
+		s.hides("WAITING", "Paste").press("L").shows("Streams  1 open of 2 · 1 refused", "○", "waiting", "write_file", "GET /v1/models")
 		checkFrame(t, s)
 		s.press("<enter>").hides("Streams").shows("write_file")
 	}
 	s := newScreen(t, 80, 24, waiting(&words)).feed(refusedFor(1, "no provider")...).feed(asking(2, "curl/8", begun[:strings.Index(begun, "\n\n")+2])...)
-	s.feed(stream.Record{Exchange: 2, At: 3 * time.Second, End: true, By: "network", Why: "reset"}).press("L").shows("⊘ +", "aborted").hides("● +")
+	s.feed(stream.Record{Exchange: 2, At: 3 * time.Second, End: true, By: "network", Why: "reset"}).press("L").shows("2  ⊘  aborted       (no call)").hides("●")
 	newScreen(t, 80, 24).feed(body("agent.sse")(t)...).press("L").shows("only a proxy")
 }
 
@@ -243,6 +243,7 @@ func TestHosts(t *testing.T) {
 	if s.press("y").shows("copied: OSC 52"); copied != "http://127.0.0.1:45678/openrouter" {
 		t.Errorf("%q", copied)
 	}
+	s.shows("OPEN▾").press("s").shows("TURNS▾", "▌  openrouter").press("s").shows("BAD▾").press("s").shows("LONGEST SILENCE▾").press("s").shows("OPEN▾")
 	s.press("j")
 	ask(5, "https://api.anthropic.com/v1/messages")
 	ask(6, "https://api.anthropic.com/v1/messages") // this host now has the most open streams, and the cursor stays on it

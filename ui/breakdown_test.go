@@ -71,3 +71,16 @@ func TestBreakdownWhileOpen(t *testing.T) {
 	s.feed(chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]`), chunk(`"choices":[],"usage":{"prompt_tokens":1234,"completion_tokens":5,"total_tokens":1239}`)).
 		shows("TOKENS", "$ NOW", "1.2k").hides("cached", "NEW")
 }
+
+// TestRequestEdits checks that o in the request tab lists what changed since the previous request of the conversation,
+// that enter goes to the changed part, and that o shows the breakdown again. Outside of the tab, o has its usual meaning.
+func TestRequestEdits(t *testing.T) {
+	s := newScreen(t, 100, 40, static).feed(measuredSession(t)...).end().press("G6o")
+	s.shows("What changed since the request of turn 2", "=  messages[0] to [2]  the same", `+  messages[3]         assistant  tool_use read_l`, "+  messages[4]         user  tool_result").hides("What it is made of")
+	s.press("zjjj<enter>").shows(`▌     {`, `"role": "assistant"`)
+	checkFrame(t, s)
+	s.press("oz").shows("What it is made of").hides("What changed")
+	s.press("1gg6o").shows("The previous request of this conversation is unknown")
+	s.press("1Go").shows("no captured request sent the call back")
+	checkFrame(t, newScreen(t, 40, 10, static).feed(measuredSession(t)...).end().press("G6oz"))
+}

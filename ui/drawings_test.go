@@ -44,7 +44,7 @@ var drawings = []drawing{
 	{name: "03-opened", sizes: plainSizes, begin: func(s *rig) { s.feed(demo(s.t, "parallel")[:50]...).press("2j<enter>").finish() }, shots: []string{"", "/fmt<enter>"}},
 	{name: "04-rules", sizes: plainSizes, begin: feeding(demoRecords("early")), shots: []string{"5", "jz"}},
 	{name: "04-request", sizes: plainSizes, begin: feeding(demoRecords("history")), shots: []string{"gj6"}},
-	{name: "04-breakdown", sizes: acceptedSizes, change: []func(*Options){static}, begin: feeding(measuredSession), shots: []string{"G6", "z"}},
+	{name: "04-breakdown", sizes: acceptedSizes, change: []func(*Options){static}, begin: feeding(measuredSession), shots: []string{"G6", "z", "o"}},
 	{name: "04-result", sizes: plainSizes, begin: feeding(demoRecords("history")), shots: []string{"gj7"}},
 	{name: "05-time", sizes: [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}}, change: []func(*Options){cutting}, begin: feeding(demoRecords("parallel")), shots: []string{" {{,", "x", "w"}},
 	{name: "06-compare", sizes: append(slices.Clone(plainSizes), [2]int{250, 60}), begin: feeding(sevenForecasts), shots: []string{"=jj"}},

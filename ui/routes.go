@@ -29,6 +29,7 @@ type routesPage struct {
 	m       *Model
 	rows    []routeRow
 	counted routesKey // the data that the rows were counted from
+	by      int       // the sorted column, as an index of routeHeads
 }
 
 // routesKey changes when the rows must be counted again: after new events or, in a long run, four times a second.
@@ -59,6 +60,9 @@ func (s *routesPage) Keys() []screen.Binding {
 			if s.At < len(s.rows) {
 				s.m.copyText([]byte(s.m.opt.Setup.URL + s.rows[s.At].path))
 			}
+		}),
+		screen.Key("s", "sort", "sort by the next column", func() {
+			s.by, s.counted = (s.by+1)%len(routeHeads), routesKey{}
 		}),
 		screen.Key("esc q", "back", "close", s.m.modeStack.closeTop),
 	}, s.CursorKeys("", s.MoveTo)...)
@@ -117,7 +121,8 @@ func (s *routesPage) countTraffic() {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b routeRow) int {
-		return cmp.Or(cmp.Compare(b.open, a.open), cmp.Compare(b.turns, a.turns))
+		order := [len(routeHeads)]int{cmp.Compare(b.open, a.open), cmp.Compare(b.turns, a.turns), cmp.Compare(b.bad, a.bad), cmp.Compare(b.silence, a.silence)}
+		return cmp.Or(order[s.by], order[0], order[1])
 	})
 	at := 0
 	if s.At < len(s.rows) {
@@ -149,6 +154,9 @@ func routeOf(all []routeRow, address string) (found *routeRow) {
 // shortUpstream returns an upstream's URL without https, which most of them have.
 func shortUpstream(upstream string) string { return strings.TrimPrefix(upstream, "https://") }
 
+// routeHeads are the heads of the columns by which the rows can be sorted.
+var routeHeads = [...]display.Text{display.Lit("OPEN"), display.Lit("TURNS"), display.Lit("BAD"), display.Lit("LONGEST SILENCE")}
+
 // Widths of the columns of numbers, in cells.
 const (
 	routeCountCells   = 7
@@ -161,11 +169,20 @@ func (s *routesPage) Draw(p *screen.Pen, y int) {
 	row := s.Top + y - 2
 	switch {
 	case y == 0:
-		p.HeavyTitle(display.Lit("Hosts"), p.Clean(s.m.opt.Setup.URL), p.ScrollInfo(s.Visible()))
+		note := display.Lit("s sort")
+		if shown := p.ScrollInfo(s.Visible()); !shown.Empty() {
+			note = display.Join(note, shown.Between("  ", ""))
+		}
+		p.HeavyTitle(display.Lit("Hosts"), p.Clean(s.m.opt.Setup.URL), note)
 	case y == 1:
-		s.drawCells(p, screen.Bare, screen.Muted, [...]display.Text{
-			display.Lit("   HOST"), display.Lit("PATH"), display.Lit("OPEN"), display.Lit("TURNS"), display.Lit("BAD"), display.Lit("LONGEST SILENCE"),
-		})
+		heads := [6]display.Text{display.Lit("   HOST"), display.Lit("PATH")}
+		for i, head := range routeHeads {
+			if i == s.by {
+				head = display.Join(head, p.Glyph.Unfold)
+			}
+			heads[2+i] = head
+		}
+		s.drawCells(p, screen.Bare, screen.Muted, heads)
 	case row < len(s.rows):
 		s.drawRoute(p, row)
 	}
@@ -181,7 +198,9 @@ func (s *routesPage) drawRoute(p *screen.Pen, row int) {
 		role = screen.Muted
 	}
 	if r.open > 0 {
-		silence = screen.Time(r.silence)
+		if silence = screen.Time(r.silence); r.silence >= 10*time.Second {
+			silence = screen.WholeSeconds(r.silence)
+		}
 	}
 	s.drawCells(p, g, role, [...]display.Text{
 		display.Join(mark, p.Name(shortUpstream(r.upstream))), p.Name(r.path),

@@ -39,7 +39,6 @@ type openStreamsPage struct {
 
 const (
 	lingers        = 3 * time.Second // time for which a closed stream is shown
-	silence        = 3 * time.Second // minimum silence of an open stream that is shown
 	maxRefusalRows = 5               // maximum number of refusals shown
 	headlessRows   = 10              // maximum height without column heads
 
@@ -89,10 +88,11 @@ func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
 			s.rows = append(s.rows, x)
 		}
 	}
-	// The streams that have been silent for longest come first. The order of the others doesn't depend on time,
-	// so that rows don't move all the time.
+	// The streams that have been idle for longest come first. Less than a second doesn't count, so that rows don't move
+	// all the time.
 	slices.SortFunc(s.rows, func(a, b *providers.Exchange) int {
-		return cmp.Or(cmp.Compare(silenceOf(b, now), silenceOf(a, now)), cmp.Compare(b.Number, a.Number))
+		idle := func(x *providers.Exchange) time.Duration { return idleOf(x, s.m.in.View().LatestOf(x.Number), now) }
+		return cmp.Or(cmp.Compare(idle(b), idle(a)), cmp.Compare(b.Number, a.Number))
 	})
 	s.refused, s.heads = s.m.refusedExchanges(), 0
 	if len(s.rows) > 0 && h > headlessRows {
@@ -142,90 +142,104 @@ func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
 }
 
 func (s *openStreamsPage) drawTitle(p *screen.Pen) {
-	p.Text(screen.Accent, display.Lit(" Streams "))
-	p.Text(screen.Plain, p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges()))))
-	if s.m.rate.last > 0 {
-		p.Text(screen.Muted, screen.Bytes(s.m.rate.last).Between("  ", "/s"))
-	}
+	open := p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges())))
+	add := func(text display.Text) { open = display.Join(open, p.Glyph.Dot.Between(" ", " "), text) }
 	if n := len(s.refused); n > 0 {
-		p.Text(screen.Caution, p.Format("  %s refused", screen.Count(n)))
+		add(p.Format("%s refused", screen.Count(n)))
 	}
 	if s.m.filtering.turns.Active() {
-		p.Text(screen.Caution, p.Format("  %s hidden", screen.Count(s.filteredOut)))
-		p.Text(screen.Muted, p.Name(s.m.filtering.turns.Text()).Between("  f ", ""))
+		add(p.Format("%s hidden", screen.Count(s.filteredOut)))
+		add(p.Name(s.m.filtering.turns.Text()).Between("filter ", ""))
 	}
-	if s.Rows > 0 {
-		p.Right(screen.Muted, screen.Bare, p.ScrollInfo(s.Visible()).Between("", " "))
+	if s.m.rate.last > 0 {
+		add(screen.Bytes(s.m.rate.last).Between("", "/s"))
 	}
+	p.HeavyTitle(display.Lit("Streams"), open, p.ScrollInfo(s.Visible()))
 }
 
-// streamCells are the widths of the columns. A width of 0 means that the column isn't drawn.
-type streamCells struct{ opened, agent, model, doing, size, silence int }
+// streamColumns are the widths of the columns, which are those of the list of calls. A width of 0 means that the column
+// isn't drawn.
+type streamColumns struct{ turn, sign, words, tool, from, opened, latest, size, idle int }
 
-func streamCellsOf(width int) streamCells {
-	c := streamCells{size: 9, silence: 9}
-	if width < 50 {
-		c.size, c.silence = 7, 8
+// columnsOf returns the columns for the given width.
+func (s *openStreamsPage) columnsOf(width int) streamColumns {
+	last := screen.Count(s.m.pinned.turnCount())
+	c := streamColumns{turn: max(4, last.Width()) + 2, sign: 3, words: present.VerdictCells + 1, size: 8, idle: 7}
+	if width < 60 {
+		c.turn, c.sign, c.words, c.size = c.turn-1, 2, 12, 0
 	}
-	left := width - streamSignCells - c.size - c.silence - 1
-	switch {
-	case left >= 90:
-		c.opened, c.agent, c.model = 9, 13, 19
-	case left >= 40:
-		c.opened, c.agent, c.model = 9, 8, 11
+	left := width - 1 - c.turn - c.sign - c.words - c.size - c.idle
+	c.tool = min(left, 18)
+	if left -= c.tool; left >= 14 {
+		c.from = min(left, 30)
+		left -= c.from
 	}
-	c.doing = max(0, left-c.opened-c.agent-c.model)
+	if left >= 30 {
+		c.opened, c.latest = 10, left-10
+	} else {
+		c.tool += left
+	}
 	return c
 }
 
-const streamSignCells = 11 // cells before the first column: the cursor, the number, the alarm, and the state's sign
-
 func (s *openStreamsPage) drawHeads(p *screen.Pen) {
-	c := streamCellsOf(p.Left)
-	p.Text(screen.Muted, p.Pad(display.Lit("    NO"), streamSignCells))
-	if c.opened > 0 {
-		p.Text(screen.Muted, p.Pad(display.Lit("OPENED"), c.opened))
-		p.Text(screen.Muted, p.Pad(display.Lit("AGENT"), c.agent))
-		p.Text(screen.Muted, p.Pad(display.Lit("MODEL"), c.model))
+	c := s.columnsOf(p.Left)
+	turn := display.Lit("TURN  ")
+	if c.turn < 6 {
+		turn = display.Lit("NO  ")
 	}
-	p.Text(screen.Muted, p.Pad(display.Lit("LATEST DATA"), c.doing))
-	p.Text(screen.Muted, padLeft(p, display.Lit("SIZE"), c.size))
-	p.Text(screen.Muted, padLeft(p, display.Lit("SILENCE"), c.silence))
+	p.Text(screen.Muted, padLeft(p, turn, 1+c.turn))
+	p.Text(screen.Muted, p.Pad(display.Lit("VERDICT"), c.sign+c.words))
+	p.Text(screen.Muted, p.Pad(display.Lit("TOOL"), c.tool))
+	p.Text(screen.Muted, p.Pad(p.Truncate(display.Lit("AGENT MODEL"), c.from), c.from))
+	p.Text(screen.Muted, p.Pad(p.Truncate(display.Lit("OPENED"), c.opened), c.opened))
+	p.Text(screen.Muted, p.Pad(p.Truncate(display.Lit("LATEST DATA"), c.latest), c.latest))
+	p.Text(screen.Muted, padLeft(p, p.Truncate(display.Lit("SIZE"), c.size), c.size))
+	p.Text(screen.Muted, padLeft(p, display.Join(display.Lit("IDLE"), p.Glyph.Unfold), c.idle))
 }
 
-// drawRow draws a stream: its start, its agent, its latest data, its size, and its silence.
+// drawRow draws a stream: its verdict, its latest call, its agent and model, and how long it has been idle.
 func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
-	x, g, mark := s.rows[row], screen.Bare, display.Lit("  ")
+	x, g, mark := s.rows[row], screen.Bare, display.Lit(" ")
 	if row == s.At {
-		g, mark = screen.Selected, p.Glyph.Mark.Between("", " ")
+		g, mark = screen.Selected, p.Glyph.Mark
 	}
-	c, t, now := streamCellsOf(p.Left), s.m.in.View().LatestOf(x.Number), s.m.sourceNow()
-	alarm, late := display.Lit("  "), screen.Muted
-	if silenceOf(x, now) > 0 {
-		alarm, late = display.Lit("! "), screen.Caution
+	c, t := s.columnsOf(p.Left), s.m.in.View().LatestOf(x.Number)
+	of := subjectOf(p, x, t)
+	number := display.Text{}
+	if t != nil {
+		number = screen.Count(int(t.Number) + 1)
 	}
 	p.TextOn(screen.Accent, g, mark)
-	p.TextOn(screen.Muted, g, p.Format("%4d ", x.Number))
-	p.TextOn(screen.Caution, g, alarm)
-	role, glyph, doing := doingOf(p, x, t)
-	p.TextOn(role, g, glyph.Between("", " "))
-	if c.opened > 0 {
-		p.TextOn(screen.Muted, g, p.Pad(s.m.frame.openedAt(x, t), c.opened))
-		p.TextOn(screen.Plain, g, p.Pad(p.Name(whoOf(x, t)), c.agent-1).Between("", " "))
-		p.TextOn(screen.Muted, g, p.Pad(p.Name(present.ShortModel(modelOf(t))), c.model-1).Between("", " "))
+	p.TextOn(screen.Muted, g, padLeft(p, number.Between("", "  "), c.turn))
+	p.TextOn(of.verdict.Role, g, p.Pad(panes.VerdictSign(p, of.verdict), c.sign))
+	p.TextOn(of.verdict.Role, g, p.Pad(p.Truncate(p.Clean(of.verdict.Words), c.words-1), c.words))
+	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(of.tool, c.tool-1), c.tool))
+	if c.from > 0 {
+		from := display.Join(p.Name(whoOf(x, t)), p.Name(present.ShortModel(modelOf(t))).Between(" ", ""))
+		p.TextOn(screen.Muted, g, p.Pad(p.ElideMiddle(from, c.from-1), c.from))
 	}
-	p.TextOn(screen.Plain, g, p.Pad(doing, c.doing))
-	p.TextOn(screen.Muted, g, padLeft(p, screen.Bytes(int(x.Response.Size())), c.size))
-	p.TextOn(late, g, padLeft(p, screen.Time(now-x.LastRecordAt()), c.silence))
+	if c.latest > 0 {
+		p.TextOn(screen.Muted, g, p.Pad(s.m.frame.openedAt(x, t), c.opened))
+		p.TextOn(screen.Plain, g, p.Pad(p.Truncate(of.latest, c.latest-1), c.latest))
+	}
+	if c.size > 0 {
+		p.TextOn(screen.Muted, g, padLeft(p, of.size, c.size))
+	}
+	idle := display.Text{}
+	if quiet := idleOf(x, t, s.m.sourceNow()); quiet >= time.Second {
+		idle = screen.WholeSeconds(quiet)
+	}
+	p.TextOn(panes.IdleRole(of.verdict), g, padLeft(p, idle, c.idle))
 	p.Fill(g)
 }
 
-// silenceOf returns how long an open stream has been silent, or 0 if it ended or the silence is short.
-func silenceOf(x *providers.Exchange, now time.Duration) time.Duration {
-	if quiet := now - x.LastRecordAt(); !x.Ended && quiet > silence {
-		return quiet
+// idleOf returns how long an open stream has been idle, in whole seconds. It returns 0 for a stream that ended.
+func idleOf(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Duration {
+	if x.Ended {
+		return 0
 	}
-	return 0
+	return max(0, panes.IdleTime(x, t, now)).Truncate(time.Second)
 }
 
 // padLeft pads text to the given width with blanks on its left.
@@ -233,31 +247,42 @@ func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
 	return p.Format("%*s%s", max(0, cells-t.Width()), "", t)
 }
 
-// doingOf describes the latest data of a stream.
-func doingOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (r screen.Role, glyph, doing display.Text) {
+// streamSubject is what a row shows about a stream: its open call or else its last call, or its turn.
+type streamSubject struct {
+	verdict            present.Verdict
+	tool, latest, size display.Text
+}
+
+// subjectOf returns what a row shows about a stream. The turn t is nil before the first event.
+func subjectOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (of streamSubject) {
+	of.size = p.Glyph.None
 	switch {
 	case t == nil && x.Ended:
-		return screen.Muted, p.Glyph.Status[stream.Aborted], display.Lit("ended without data")
+		of.verdict, of.tool = present.Verdict{State: stream.Aborted, Words: "no data", Role: screen.Muted}, display.Lit("(no call)")
 	case t == nil:
-		return screen.Muted, p.Glyph.Status[stream.Waiting], display.Lit("no data yet")
+		of.verdict, of.tool = present.Verdict{State: stream.Waiting, Words: "no data yet", Role: screen.Muted}, display.Lit("(no call)")
 	case len(t.Calls) > 0:
 		c := t.Calls[len(t.Calls)-1]
-		st := c.Status()
-		switch {
-		case st == stream.LooksDone && c.MayGrow():
-			return screen.StatusRoles[st], p.Glyph.Status[st], p.Name(c.Name).Between("", ", not final")
-		case st == stream.Streaming:
-			return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s %s", p.Name(c.Name), p.Name(panes.TailPath(c)))
+		if i := slices.IndexFunc(t.Calls, (*stream.Call).MayGrow); i >= 0 {
+			c = t.Calls[i]
 		}
-		return screen.StatusRoles[st], p.Glyph.Status[st], p.Format("%s, %s", p.Name(c.Name), st)
-	case t.Closed():
-		st, role, _ := screen.TurnLook(t)
-		return role, p.Glyph.Status[st], p.Format("%s", t.Phase())
-	case len(t.Text) > 0:
-		text := t.Text[max(0, len(t.Text)-60):]
-		return screen.Live, p.Glyph.Status[stream.Streaming], p.Format("text %q", text)
+		of.verdict, of.tool = present.VerdictOfCall(c), p.Name(c.Name)
+		if n := c.ArgsLen(); n > 0 {
+			of.size = screen.Bytes(n)
+		}
+		if c.MayGrow() {
+			of.latest = p.Name(panes.TailPath(c))
+		}
+	default:
+		of.verdict, of.tool = present.VerdictOfTurn(x, t), display.Lit("(no call)")
+		switch text, thinking := t.TextLens(); {
+		case text > 0:
+			of.tool, of.latest = display.Lit("(text)"), p.Format("%q", t.Text[max(0, len(t.Text)-60):])
+		case thinking > 0:
+			of.tool = display.Lit("(thinking)")
+		}
 	}
-	return screen.Live, p.Glyph.Status[stream.Streaming], display.Lit("begun")
+	return of
 }
 
 // openedAt formats the time at which a stream's turn began, or the time of the stream's last record if it has

@@ -323,7 +323,7 @@ func (l *List) drawRow(p *screen.Pen, at rowTarget, g screen.Surface, c listColu
 		p.TextOn(screen.Muted, g, alignRight(p, l.sizeOf(p, at), c.size))
 	}
 	if c.idle > 0 {
-		p.TextOn(screen.Muted, g, alignRight(p, l.idleText(at), c.idle))
+		p.TextOn(IdleRole(v), g, alignRight(p, l.idleText(at), c.idle))
 	}
 	if c.took > 0 {
 		p.TextOn(screen.Muted, g, alignRight(p, l.tookOf(at), c.took))
@@ -335,6 +335,14 @@ func (l *List) drawRow(p *screen.Pen, at rowTarget, g screen.Surface, c listColu
 		}
 		p.TextOn(figures, g, alignRight(p, cost, c.cost))
 	}
+}
+
+// IdleRole returns the role for the time that a stream has been idle: Caution if the stream has stalled.
+func IdleRole(v present.Verdict) screen.Role {
+	if v.Finding != nil && v.Finding.Code == "STALLED" {
+		return screen.Caution
+	}
+	return screen.Muted
 }
 
 // VerdictSign returns the sign of the harm for errors and warnings, or else the sign of the state.

@@ -21,6 +21,7 @@ type Request struct {
 	doc    *foldableDocument
 	head   display.Text
 	parts  breakdownTable
+	edits  requestEdits
 	notes  []display.Text // hints about the settings, below the head
 	noted  noteKey        // the inputs from which notes were made
 	why    []display.Text // the text to show if there is no body
@@ -60,6 +61,7 @@ func (r *Request) Keys() []screen.Binding {
 		screen.Key("-", "fold", "fold the row, or its parent", fold(true)).Show("- +"),
 		screen.Key("+", "", "unfold the row", fold(false)),
 		screen.Key("*", "all", "unfold or fold all", r.toggleAll),
+		screen.Key("o", "what changed", "changes since the previous request", r.toggleEdits),
 	}, r.CursorKeys("", r.MoveTo), r.End, "copy", "search", "zoom", "next")
 }
 
@@ -76,13 +78,20 @@ func (r *Request) headRows() int {
 	if r.head.Empty() {
 		return 0
 	}
+	if r.edits.shown {
+		return 1 + len(r.notes) + r.edits.rowCount()
+	}
 	return 1 + len(r.notes) + r.parts.rowCount()
 }
 
 // toggleFold folds or unfolds the row at the cursor. If the cursor is in the table above the body, it moves to the
 // selected part of the body.
 func (r *Request) toggleFold() {
-	if at := r.parts.partAt(r.At - 1 - len(r.notes)); at >= 0 && r.doc != nil {
+	at := r.parts.partAt(r.At - 1 - len(r.notes))
+	if r.edits.shown {
+		at = r.edits.partAt(r.At - 1 - len(r.notes))
+	}
+	if at >= 0 && r.doc != nil {
 		r.GoTo(at)
 	} else if row := r.selectedRow(); row >= 0 {
 		r.setFolded(!r.doc.shut[row])
@@ -170,6 +179,7 @@ func (r *Request) Extend(s *Context, w, h int) {
 	if h > 0 {
 		r.layOut(s, c, x, w)
 		r.updateNotes(c, x, w)
+		r.updateEdits(s.View, c, x, s.Pen.Drawer)
 	}
 	if s.News.All {
 		r.parts.called = calledNames{}
@@ -352,7 +362,11 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 		if row < r.headRows()-1 || row == r.At { // the title of the body begins at the edge
 			r.drawCursor(p, row)
 		}
-		r.parts.drawRow(p, row-1-len(r.notes))
+		if r.edits.shown {
+			r.edits.drawRow(p, row-1-len(r.notes))
+		} else {
+			r.parts.drawRow(p, row-1-len(r.notes))
+		}
 	case r.doc == nil:
 		if n := row - r.headRows(); n >= 0 && n < len(r.why) {
 			p.Spaces(screen.Bare, 1)

@@ -207,8 +207,8 @@ func MergeBindings(first, others []Binding) []Binding {
 	return all
 }
 
-// MergeHints returns the bindings of a pane, then the bindings of the program. If the pane only has a hint for one of
-// the program's keys, MergeHints returns the program's binding for that key, with the pane's hint.
+// MergeHints returns the bindings of a pane, then the bindings of the program for other keys. If the pane only has a hint
+// for one of the program's keys, MergeHints returns the program's binding for that key, with the pane's hint.
 func MergeHints(pane, program []Binding) (all []Binding) {
 	for _, b := range pane {
 		if b.Do == nil {
@@ -223,7 +223,8 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 		all = append(all, b)
 	}
 	for _, b := range program {
-		if b.Do != nil {
+		taken := func(of Binding) bool { return of.Do != nil && slices.Equal(of.Keys, b.Keys) }
+		if b.Do != nil && !slices.ContainsFunc(pane, taken) {
 			all = append(all, b)
 		}
 	}
