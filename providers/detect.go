@@ -138,6 +138,9 @@ func detectProtocol(e protocol.SniffInput) (best *protocol.Protocol, score proto
 		if s := All[i].Sniff(e); s.Points > score.Points {
 			best, score = &All[i], s
 		}
+		if score.Points >= protocol.Sure { // no score is higher, and the first protocol with the highest score is best
+			break
+		}
 	}
 	return best, score
 }

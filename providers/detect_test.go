@@ -258,6 +258,11 @@ func TestRecognise(t *testing.T) {
 		if name != test.want || score.Points != test.points || (score.Why == "") != (test.want == "") {
 			t.Errorf("%s: %q with %+v, want %q with %d", test.name, name, score, test.want, test.points)
 		}
+		for _, p := range All {
+			if s := p.Sniff(test.evidence); s.Points > protocol.Sure { // detectProtocol stops at Sure
+				t.Errorf("%s: %s has %d points, more than %d", test.name, p.Name, s.Points, protocol.Sure)
+			}
+		}
 	}
 }
 
