@@ -90,7 +90,12 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 }
 
 // eventTime returns the arrival time of event n.
-func (v *View) eventTime(n int) time.Duration { return v.EventPrefix(n, 0).At }
+func (v *View) eventTime(n int) time.Duration {
+	if e, is := v.syntheticEnd(n); is {
+		return e.At
+	}
+	return v.in.Timeline.EventTime(n)
+}
 
 // RequestStart returns the start time of a turn's request. It returns NoTime if the request was not seen, has
 // no time or is later than the response.

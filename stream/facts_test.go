@@ -26,6 +26,9 @@ func checkFacts(t *testing.T, all []packedEvent) {
 			if got := l.at(i); got != want || l.turnAt(i) != want.turn {
 				t.Fatalf("fact %d of %d (packed: %t) is %+v, want %+v", i, len(all), l.packed != nil, got, want)
 			}
+			if kind, at := l.kindAndTimeAt(i); kind != want.kind || at != want.at {
+				t.Fatalf("fact %d of %d (packed: %t) has kind %d and time %d, want %+v", i, len(all), l.packed != nil, kind, at, want)
+			}
 		}
 		if l.packed == nil {
 			l.packOpen()

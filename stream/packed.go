@@ -268,6 +268,16 @@ func (l *packedEvents) at(i int) packedEvent {
 	}
 }
 
+// kindAndTimeAt returns two fields of event i, as in packedEvent.
+func (l *packedEvents) kindAndTimeAt(i int) (kind EventKind, at uint32) {
+	if l.packed == nil {
+		return l.open[i].kind, l.open[i].at
+	}
+	timeBit := i*l.each + int(l.wide[0]+l.wide[1])
+	kindBit := timeBit + int(l.wide[2]+l.wide[3])
+	return EventKind(l.least[4] + l.readBits(kindBit, l.wide[4])), l.least[2] + l.readBits(timeBit, l.wide[2])
+}
+
 // turnAt returns the turn of event i.
 func (l *packedEvents) turnAt(i int) int32 {
 	if l.packed == nil {
