@@ -269,8 +269,9 @@ func parseMillis(t stdjson.Number) (time.Duration, error) {
 // actual reason follows.
 const Refused = "refused: "
 
-// The functions below read the most frequent lines of a capture, as EncodeRecord writes them: time, exchange, side
-// and bytes, in that order and with nothing between. If they succeed, the result is the same as that of decodeRecord.
+// The functions below read the most frequent lines of a capture, as EncodeRecord writes them: time, exchange, side,
+// head, bytes and a normal end, in that order and with nothing between. If they succeed, the result is the same as
+// that of decodeRecord.
 
 // quickRecord decodes one of these frequent lines. For any other line, valid or not, the result ok is false.
 // The data is written to room, whose capacity is at least the length of the line.
@@ -288,11 +289,23 @@ func quickRecord(line, room []byte) (r Record, ok bool) {
 	if rest, is := bytes.CutPrefix(p, []byte(`,"side":"request"`)); is {
 		r.Side, p = Request, rest
 	}
+	if bytes.HasPrefix(p, []byte(`,"head":{`)) {
+		rest := p[len(`,"head":`):]
+		n, head := json.ValueEnd(rest), new(headJSON)
+		if stdjson.Unmarshal(rest[:n], head) != nil {
+			return r, false
+		}
+		r.Head, p = (*Head)(head), rest[n:]
+	}
+	ok = r.Head != nil || bytes.HasPrefix(p, []byte(normalEnd))
 	switch {
 	case bytes.HasPrefix(p, []byte(`,"d":"`)):
 		r.Data, p, ok = quickText(room, p[len(`,"d":"`):])
 	case bytes.HasPrefix(p, []byte(`,"b":"`)):
 		r.Data, p, ok = quickBase64(room, p[len(`,"b":"`):])
+	}
+	if rest, is := bytes.CutPrefix(p, []byte(normalEnd)); is {
+		r.End, p = EndEOF, rest
 	}
 	return r, ok && isEnding(p) && utf8.Valid(line)
 }
@@ -349,6 +362,8 @@ func quickMillis(t []byte) (at time.Duration, ok bool) {
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+const normalEnd = `,"end":"eof"`
 
 // quickText unquotes a string up to its closing quote. The result ok is false for surrogates, and for a string
 // that is invalid or not closed.

@@ -2,9 +2,11 @@ package capture
 
 import (
 	"bytes"
+	"net/http"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // checkQuick fails unless the quick reader of a line returns the same result as the full one.
@@ -37,7 +39,9 @@ func TestQuick(t *testing.T) {
 	for _, data := range []string{"x", "data: {\"a\":\"b\\n\"}\n\n", "é\u2028\U0001f600\u007f\ufffd", string(every[:128]), string(every), "\xff", strings.Repeat("\xfe\n", 50_000), "/\\"} {
 		for _, r := range []Record{
 			{Exchange: 1, At: NoTime}, {Exchange: 1, At: 0}, {Exchange: 12, At: 1e3}, {Exchange: maxExchange, At: 12_345_678e3},
-			{Exchange: 3, At: 1e15 + 5e5, Side: Request}, {Exchange: 3, At: 20e6},
+			{Exchange: 3, At: 1e15 + 5e5, Side: Request}, {Exchange: 3, At: 20e6}, {Exchange: 3, At: 20e6, End: EndEOF},
+			{Exchange: 3, At: 20e6, Side: Request, Head: &Head{Method: "POST", URL: "https://h/\"}{é"}, End: EndEOF},
+			{Exchange: 3, At: 20e6, Head: &Head{Status: 200, Header: http.Header{"A": {"b", "}"}}, Start: time.Unix(1, 5).UTC()}},
 		} {
 			r.Data = []byte(data)
 			line, err := EncodeRecord(r)
@@ -69,6 +73,9 @@ var unusual = []string{
 	`{"t":,"x":1,"d":"a"}`, `{"t":1.,"x":1,"d":"a"}`, `{"t":.5,"x":1,"d":"a"}`, `{"t":01,"x":1,"d":"a"}`, `{"t":1e3,"x":1,"d":"a"}`, `{"t":-1,"x":1,"d":"a"}`, `{"t":-0,"x":1,"d":"a"}`,
 	`{"t":1.2345,"x":1,"d":"a"}`, `{"t":1234567890123,"x":1,"d":"a"}`, `{"t":99999999999999999999,"x":1,"d":"a"}`, `{"t":"1","x":1,"d":"a"}`, `{"t":null,"x":1,"d":"a"}`, `{"t":0.000,"x":1,"d":"a"}`,
 	`{"t":999999999999.999,"x":1,"d":"a"}`, `{"x":1,"side":"request"}`, `{"x":1,"side":"Request","d":"a"}`, `{"x":1,"side":"","d":"a"}`, `{"x":1,"D":"a"}`, `{"X":1,"d":"a"}`, ` {"x":1,"d":"a"}`,
+	`{"x":1,"head":{}}`, `{"x":1,"head":null,"d":"a"}`, `{"x":1,"head":{"status":"a"},"d":"a"}`, `{"x":1,"head":{"status":2},"head":{"status":1}}`, `{"x":1,"head":{"status":2`, `{"x":1,"head":{}}}`,
+	`{"x":1,"head":{"Status":3,"status":4},"d":"a"}`, `{"x":1,"head":{"file":"\ud83d"},"d":"a"}`, "{\"x\":1,\"head\":{\"file\":\"\xff\"},\"d\":\"a\"}", `{"x":1,"head":{},"side":"request","d":"a"}`, `{"x":1,"head":{"status":1]},"d":"a"}`,
+	`{"x":1,"end":"eof"}`, `{"x":1,"end":"cut"}`, `{"x":1,"end":"eof","end":"cut"}`, `{"x":1,"end":"eof","why":"w"}`, `{"x":1,"end":"eof","d":"a"}`, `{"x":1,"d":"","end":"eof"}`, `{"x":1,"head":{},"end":"eof"}`,
 	`{"x":1,"d":"a","toolscope":1}`, `{"x":1,"d":"a","end":"eof"}`, `{"x":1,"d":"a","note":"n"}`, `{"x":1,"d":"a"}` + "\t \r", `{"x":1,"d":"a" }`,
 }
 
