@@ -159,8 +159,7 @@ func (o *jsonObject) key(name string) {
 		o.b = append(o.b, '{')
 	}
 	o.begun = true
-	o.b = strconv.AppendQuote(o.b, name)
-	o.b = append(o.b, ':')
+	o.b = append(display.AppendJSON(o.b, name), ':')
 }
 
 // text writes a field with a string.
@@ -208,11 +207,15 @@ func (o *jsonObject) addMessage(text string, quoted stream.Spans) {
 
 // texts writes an array of strings.
 func (o *jsonObject) texts(name string, values []string) {
-	var all [][]byte
-	for _, v := range values {
-		all = append(all, display.AppendJSON(nil, v))
+	o.key(name)
+	o.b = append(o.b, '[')
+	for i, v := range values {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = display.AppendJSON(o.b, v)
 	}
-	o.raw(name, jsonArray(all))
+	o.b = append(o.b, ']')
 }
 
 // flagIf writes a field with true, or no field if the value is false.
@@ -275,9 +278,10 @@ func (o *jsonObject) addFacts(facts present.Facts) {
 
 // addObject writes facts as an object.
 func (o *jsonObject) addObject(name string, facts present.Facts) {
-	var of jsonObject
-	of.addFacts(facts)
-	o.raw(name, of.end())
+	o.key(name)
+	o.begun = false
+	o.addFacts(facts)
+	o.b, o.begun = o.end(), true
 }
 
 // addFindings writes findings as an array.
@@ -300,20 +304,24 @@ func (o *jsonObject) raw(name string, text []byte) {
 // end returns the complete object.
 func (o *jsonObject) end() []byte {
 	if !o.begun {
-		return []byte("{}")
+		o.b = append(o.b, '{')
 	}
 	return append(o.b, '}')
 }
 
 // listOf writes an array with an object for each item.
 func listOf[T any](o *jsonObject, name string, items []T, write func(o *jsonObject, item T)) {
-	var all [][]byte
-	for _, item := range items {
-		var each jsonObject
-		write(&each, item)
-		all = append(all, each.end())
+	o.key(name)
+	o.b = append(o.b, '[')
+	for i, item := range items {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.begun = false
+		write(o, item)
+		o.b = o.end()
 	}
-	o.raw(name, jsonArray(all))
+	o.b, o.begun = append(o.b, ']'), true
 }
 
 // jsonArray returns an array of JSON texts.

@@ -23,7 +23,7 @@ type jsonPrinter struct {
 
 // lineOf begins the object for a line about a turn.
 func lineOf(kind, file string, turn int32) *jsonObject {
-	o := new(jsonObject)
+	o := &jsonObject{b: make([]byte, 0, 1<<10)}
 	o.text("type", kind)
 	o.text("file", file)
 	o.int("turn", int(turn)+1)

@@ -1,6 +1,7 @@
 package display
 
 import (
+	"bytes"
 	"unicode/utf8"
 
 	"toolscope/stream/json"
@@ -10,8 +11,11 @@ import (
 // written as escapes; all others, including <, > and &, are written as they are. A JSON parser returns
 // exactly s, except that each byte that is not UTF-8 becomes U+FFFD.
 func AppendJSON[T string | []byte](dst []byte, s T) []byte {
-	dst = append(dst, '"')
-	dst, _ = appendEscaped(dst, []byte(s), len(s), true)
+	start := len(dst) + 1
+	dst = append(append(dst, '"'), s...)
+	if text := dst[start:]; json.PlainRun(text) < len(text) || PlainLen(text) < len(text) {
+		dst, _ = appendEscaped(dst[:start], bytes.Clone(text), len(text), true)
+	}
 	return append(dst, '"')
 }
 

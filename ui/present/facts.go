@@ -89,7 +89,7 @@ func timeFact(key string, d time.Duration) Fact {
 func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	x := v.Exchange(t.Exchange)
 	calls, discarded := Calls(t)
-	facts := Facts{
+	facts := append(make(Facts, 0, 40), Facts{
 		textFact("dialect", "protocol", t.Protocol),
 		optionalFact("model", "model", t.Model),
 		optionalFact("at", "", TurnTime(v, t)),
@@ -98,7 +98,7 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 		fieldFact("text_bytes", len(t.Text)),
 		fieldFact("thinking_bytes", len(t.Thinking)),
 		fieldFact("calls", len(calls)),
-	}
+	}...)
 	if len(discarded) > 0 {
 		facts = append(facts, Fact{Key: "rejected_calls", JSON: eachFacts(discarded, func(c *stream.Call) Facts {
 			return Facts{fieldFact("name", c.Name), fieldFact("message", string(c.Args()))}
@@ -246,7 +246,7 @@ func OfCall(v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Ca
 		executor = "server"
 	}
 	size := screen.Bytes(len(args)).String()
-	facts := Facts{
+	facts := append(make(Facts, 0, 28), Facts{
 		fieldFact("dialect", t.Protocol),
 		textFact("id", "id", c.ID),
 		optionalFact("name", "", c.Name),
@@ -256,7 +256,7 @@ func OfCall(v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Ca
 		{Key: "syntax", Word: "bytes", Text: JoinWords(c.Syntax().String(), size), JSON: c.Syntax().String()},
 		{Key: "status", Text: c.Status().String(), Role: screen.CallRole(c), JSON: c.Status().String()},
 		fieldFact("arguments_raw", display.JSONParts(args)),
-	}
+	}...)
 	if !utf8.Valid(args) {
 		facts = append(facts, fieldFact("arguments_raw_base64", base64.StdEncoding.EncodeToString(args)))
 	}
@@ -308,7 +308,7 @@ func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 
 // latencyFacts returns the times at which a call reached each of its phases.
 func latencyFacts(l *providers.Latency) Facts {
-	facts := Facts{fieldFact("since", sinceWord(l))}
+	facts := append(make(Facts, 0, 13), fieldFact("since", sinceWord(l)))
 	for _, m := range l.TimePoints() {
 		facts = append(facts, timeFact(strings.ReplaceAll(m.Name, " ", "_")+"_ms", m.At))
 	}
