@@ -387,6 +387,7 @@ type ToolRun struct {
 	Took         time.Duration // negative if there is no response
 	State        string        // state of the request, in words
 	Failed       bool
+	HasText      bool   // the text of the response is known; the output of shell commands is not recorded
 	Text         string // text of the response, or its beginning
 	Size         int    // size of all text in the response
 	Shape        int    // size of the structured content in the response
@@ -420,6 +421,7 @@ func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 		if r.Error != "" {
 			got.Text, got.Size = r.Error, len(r.Error)
 		}
+		got.HasText = r.Error != "" || r.HasResult() && !r.Shell()
 		if a.ModelHasResult && a.ResultEvent < v.ArrivedEvents() {
 			got.ResultSent, got.SentSize, got.Verdict = true, a.ResultBytes, string(a.Result)
 		}

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -83,9 +84,9 @@ func (r *Run) summaryText() string {
 		worst[p.severity]++
 	}
 	words := append(models, count.Of(len(s.Turns), "turn"))
-	calls := 0
-	for state, n := range s.Counts {
-		if calls += n; n > 0 {
+	counts, calls := r.countCalls()
+	for state, n := range counts {
+		if n > 0 {
 			words = append(words, count.Of(n, "call")+" "+stream.Status(state).String())
 		}
 	}
@@ -202,11 +203,26 @@ func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)
 // isOwn reports whether a call uses toolscope's own tools. Such calls are left out, because otherwise an
 // answer would contain earlier answers.
 func isOwn(c *stream.Call) bool {
-	return c.MCPServer == "toolscope" || slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(c.Name, p) })
+	return c.MCPServer == "toolscope" || c.Namespace == "mcp__toolscope" || c.Namespace == "toolscope" ||
+		slices.ContainsFunc(ownPrefixes, func(p string) bool { return strings.HasPrefix(c.Name, p) })
 }
 
-// ownPrefixes are the prefixes that clients give the names of toolscope's own tools.
+// ownPrefixes are the prefixes that clients give the names of toolscope's own tools. Codex sends the names without a
+// prefix, in a namespace.
 var ownPrefixes = []string{"mcp__toolscope__", "mcp_toolscope_", "toolscope_", "toolscope-"}
+
+// countCalls counts the calls by state, without those of toolscope's own tools.
+func (r *Run) countCalls() (counts [stream.NumStatus]int, all int) {
+	for _, t := range r.View.Session().Turns {
+		for _, c := range t.Calls {
+			if !isOwn(c) {
+				counts[c.Status()]++
+				all++
+			}
+		}
+	}
+	return counts, all
+}
 
 // listProblems lists the problems in a run. With the argument wait_s, it first waits for a new problem.
 func (q *query) listProblems() (*answer, error) {
@@ -243,7 +259,7 @@ func (q *query) listProblems() (*answer, error) {
 
 // problemAnswer returns the problems in a run as an answer, and their number.
 func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
-	a, hidden, calls := &answer{}, 0, 0
+	a, hidden := &answer{}, 0
 	for _, p := range r.findProblems() {
 		if p.severity < least {
 			hidden++
@@ -251,11 +267,8 @@ func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 			a.add(p.key, "%s", p.text)
 		}
 	}
-	s := r.View.Session()
-	for _, n := range s.Counts {
-		calls += n
-	}
-	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(s.Turns), "turn"), present.JoinWords(count.Of(calls, "call"), r.gapText()))
+	_, calls := r.countCalls()
+	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(r.View.Session().Turns), "turn"), present.JoinWords(count.Of(calls, "call"), r.gapText()))
 	if hidden > 0 {
 		a.title += fmt.Sprintf(" (%d of lower severity not shown: use severity=info)", hidden)
 	}
@@ -288,14 +301,14 @@ func (q *query) listCalls() (*answer, error) {
 				continue
 			}
 			res := c.LatestResult()
-			if text := q.args["text"]; text != "" && !strings.Contains(string(c.Args()), text) && (res == nil || !strings.Contains(res.Result.Text, text)) {
+			if text := q.args["text"]; text != "" && !bytes.Contains(c.Args(), []byte(text)) && (res == nil || !strings.Contains(res.Result.Text, text)) {
 				continue
 			}
 			bad := present.HarmOf(c.Status()) < present.HarmOpen || slices.ContainsFunc(c.Findings, func(f stream.Finding) bool { return f.Severity > stream.Info })
 			if q.args["bad"] == "true" && !bad {
 				continue
 			}
-			a.add(r.refOf(t, c), "%s", r.callRow(t, c))
+			a.rows = append(a.rows, row{key: r.refOf(t, c), later: func() string { return r.callRow(t, c) }})
 		}
 	}
 	a.title = fmt.Sprintf("%s%s: %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "row"))
@@ -339,7 +352,10 @@ func runText(run providers.ToolRun, most int) string {
 	if run.Of > 1 {
 		text += fmt.Sprintf(" (%d calls are equal)", run.Of)
 	}
-	text += fmt.Sprintf(", received %d B %s, returned %s", run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most), quoteStart(run.Text, run.Size, most))
+	text += fmt.Sprintf(", received %d B %s", run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most))
+	if run.HasText {
+		text += ", returned " + quoteStart(run.Text, run.Size, most)
+	}
 	if run.IsPrefix {
 		text += fmt.Sprintf(" (only the first %d B of the arguments)", run.PrefixBytes)
 	}

@@ -196,6 +196,26 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
+// TestOwnCalls checks that calls of toolscope's own tools are recognised by the names that clients give them.
+func TestOwnCalls(t *testing.T) {
+	for _, c := range []struct {
+		name, namespace, server string
+		own                     bool
+	}{
+		{"mcp__toolscope__calls", "", "", true}, // Claude Code, Qwen Code
+		{"calls", "mcp__toolscope", "", true},   // Codex
+		{"toolscope_calls", "", "", true},       // opencode
+		{"mcp_toolscope_calls", "", "", true},   // Gemini CLI
+		{"toolscope-calls", "", "", true},       // Copilot CLI
+		{"calls", "", "toolscope", true},        // MCP servers of providers
+		{"calls", "", "", false}, {"calls", "mcp__toolscopes", "", false}, {"mcp__other__calls", "", "", false}, {"calls", "", "other", false},
+	} {
+		if got := isOwn(&stream.Call{Name: c.name, Namespace: c.namespace, MCPServer: c.server}); got != c.own {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
+
 // TestPages checks that each row is on exactly one page, and that no page exceeds the limit.
 func TestPages(t *testing.T) {
 	a, seen, after := &answer{title: "t"}, "", ""

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -352,6 +353,13 @@ func lineOfOffset(starts []int64, off int64) int {
 
 // recordsNear returns the response data in the lines near a given line.
 func (p *locator) recordsNear(in *providers.Inspector, starts []int64, line, around int) (list []ask.RecordLine) {
+	if max(line-around, 1) > len(starts) {
+		return nil
+	}
+	first, end := starts[max(line-around, 1)-1], int64(math.MaxInt64)
+	if line+around < len(starts) {
+		end = starts[line+around]
+	}
 	for _, x := range in.Exchanges() {
 		t := p.of[x.Number]
 		if t == nil || t.lost || x.Coding != "" {
@@ -359,8 +367,8 @@ func (p *locator) recordsNear(in *providers.Inspector, starts []int64, line, aro
 		}
 		from := int64(0)
 		for _, m := range t.marks {
-			if n := lineOfOffset(starts, m.start); n >= line-around && n <= line+around {
-				list = append(list, ask.RecordLine{Line: n, Text: string(x.Response.Bytes(from, m.to))})
+			if m.start >= first && m.start < end {
+				list = append(list, ask.RecordLine{Line: lineOfOffset(starts, m.start), Text: string(x.Response.Bytes(from, m.to))})
 			}
 			from = m.to
 		}

@@ -149,6 +149,19 @@ func TestAskQuestions(t *testing.T) {
 	if early, sum, isSum = strings.Cut(sum, "event: content_block_stop"); !isSum {
 		t.Fatal("the call has no end")
 	}
+	const codexTool = `{"type":"function","name":"%s","parameters":{"type":"object","properties":{}}}`
+	codexCall := func(id, name, namespace string) []string {
+		item := `"id":"fc_` + id + `","type":"function_call","call_id":"` + id + `","name":"` + name + `"` + namespace
+		return []string{
+			sseEvent("response.created", `"response":{"id":"resp_`+id+`","model":"gpt-5","status":"in_progress","output":[]}`) +
+				sseEvent("response.output_item.added", `"output_index":0,"item":{`+item+`,"status":"in_progress","arguments":""}`) +
+				sseEvent("response.function_call_arguments.done", `"item_id":"fc_`+id+`","output_index":0,"arguments":"{}"`) +
+				sseEvent("response.output_item.done", `"output_index":0,"item":{`+item+`,"status":"completed","arguments":"{}"}`) +
+				sseEvent("response.completed", `"response":{"id":"resp_`+id+`","model":"gpt-5","status":"completed","output":[{`+item+`,"status":"completed","arguments":"{}"}]}`),
+		}
+	}
+	codexRequest := `{"model":"gpt-5","stream":true,"input":[{"type":"message","role":"user","content":"go"}],"tools":[` + fmt.Sprintf(codexTool, "date") +
+		`,{"type":"namespace","name":"mcp__toolscope","tools":[` + fmt.Sprintf(codexTool, "problems") + `]}]}`
 	echo := `{"name":"mcp_everything_echo","parametersJsonSchema":{"type":"object","properties":{"message":{"type":"string"},"wait_for_previous":{"type":"boolean"}}}}`
 
 	for _, c := range []struct {
@@ -195,6 +208,14 @@ func TestAskQuestions(t *testing.T) {
 		{"drift", askedServer(1500, `{"name":"echo","arguments":{"message":"hi"}}`, "Echo: hi"), []askedExchange{
 			{at: 100, url: gemini, request: `{"contents":[{"role":"user","parts":[{"text":"hi"}]}],"tools":[{"functionDeclarations":[` + echo + `]}]}`, pieces: []string{`data: {"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"mcp_everything_echo","args":{"message":"hi"}}}]},"finishReason":"STOP"}],"modelVersion":"gemini-3-flash"}` + "\n\n"}},
 		}, "problems run=drift severity=info", "TOOL_SCHEMA_DRIFT;wait_for_previous", ""},
+		{"codex", "", []askedExchange{
+			{url: "https://api.openai.com/v1/responses", request: codexRequest, pieces: codexCall("call_1", "date", "")},
+			{at: 1000, url: "https://api.openai.com/v1/responses", request: codexRequest, pieces: codexCall("call_2", "problems", `,"namespace":"mcp__toolscope"`)},
+		}, "calls run=codex;problems run=codex", "codex: 1 row;codex#1.1 agent=main date;0 problems in 2 turns, 1 call", "id=call_2"},
+		{"shell", `{"toolscope":1,"created":"2026-03-01T12:00:00Z","by":"toolscope mcp"}` + "\n" + `{"t":500,"x":1,"side":"request","head":{"method":"SHELL","url":"shell:Bash","start":"2026-03-01T12:00:00Z"},"d":"ls"}` + "\n" + `{"t":600,"x":1,"end":"eof"}` + "\n", []askedExchange{
+			{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", `{"command":"ls"}`, "tool_use")},
+			{at: 1000, request: claudeRequest("You are.", answeredCall("toolu_1", `{"command":"ls"}`, "a.txt", false)), pieces: done},
+		}, "calls run=shell", `ran shell: Bash done;received 16 B "{\"command\":\"ls\"}" result "a.txt"`, "returned"},
 		{"clock", "", []askedExchange{
 			{request: claudeRequest(clock("15:09:20"), ""), pieces: usage(anthropicPieces("toolu_1", "Bash", `{"command":"ls"}`, "tool_use"), 0, 5000)},
 			{at: 14_000, request: claudeRequest(clock("15:09:34"), answeredCall("toolu_1", `{"command":"ls"}`, "a.txt", false)), pieces: usage(done, 0, 5100)},
