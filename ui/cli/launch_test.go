@@ -71,6 +71,9 @@ func help(name string) int {
 	if name == "seeded" {
 		return runSeeded("", "anthropic", map[string]string{"ANTHROPIC_BASE_URL": os.Getenv("ANTHROPIC_BASE_URL"), toolURL: os.Getenv(toolURL)}, nil)
 	}
+	if name == "indexed stats" {
+		return runIndexedStats()
+	}
 	return runBug(name)
 }
 
