@@ -28,6 +28,8 @@ type statsFlags struct {
 	since, until string
 	vs           []string
 	strict       bool
+	drift        bool
+	alarms       float64 // with drift: expected number of false alarms in a year
 	format       string
 }
 
@@ -91,6 +93,8 @@ func (a *app) statsCommand() *cobra.Command {
 	to.StringVar(&f.since, "since", "", "")
 	to.StringVar(&f.until, "until", "", "")
 	to.StringArrayVar(&f.vs, "vs", nil, "")
+	to.BoolVar(&f.drift, "drift", false, "")
+	to.Float64Var(&f.alarms, "alarms-per-year", 1, "")
 	to.StringVar(&f.failOn, "fail-on", "", "")
 	to.BoolVar(&f.strict, "strict", false, "")
 	addFormatFlag(to, &f.format, "text", "text", "jsonl", "prometheus")
@@ -122,6 +126,9 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 	case len(f.vs) == 0 && slices.ContainsFunc(conditions, stats.Condition.NeedsComparison):
 		return usageErrorf("--fail-on worse: needs the older files\nuse --vs FILE, or a period such as --vs 14d..7d")
 	}
+	if err := f.checkDrift(keys, conditions); err != nil {
+		return err
+	}
 	byTool := slices.Contains(keys, stats.Tool)
 	if i := slices.IndexFunc(conditions, stats.Condition.NeedsTurns); byTool && i >= 0 {
 		return turnConditionError(conditions[i])
@@ -137,6 +144,12 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 	}
 	if isPeriod && newer.since.IsZero() {
 		newer.since = older.until
+	}
+	if f.drift {
+		if newer.until.IsZero() {
+			newer.until = now
+		}
+		newer.since = newer.until.Add(-time.Nanosecond).UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-stats.DriftDays)
 	}
 	paths := a.inputPaths(args)
 	if len(args) == 0 && len(paths) == 0 {
@@ -177,8 +190,11 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 		return err
 	}
 	w := &statsWriter{lineWriter: to, keys: keys, set: set, groups: set.Groups(keys)}
-	if before != nil {
+	switch {
+	case before != nil:
 		w.compared = stats.Compare(before, set, keys)
+	case f.drift:
+		w.compared = stats.FindDrift(set, keys, f.alarms)
 	}
 	w.write(f.format)
 	if err := to.flush(); err != nil {
@@ -190,6 +206,27 @@ func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
 		a.code = exitTrouble
 	case fails:
 		a.code = exitFound
+	}
+	return nil
+}
+
+// checkDrift returns an error if --drift is used with other flags that contradict it.
+func (f *statsFlags) checkDrift(keys []stats.Key, conditions []stats.Condition) error {
+	switch {
+	case !f.drift && slices.ContainsFunc(conditions, stats.Condition.NeedsDrift):
+		return usageErrorf("--fail-on drift: needs --drift\ntoolscope stats --drift --fail-on drift")
+	case !f.drift:
+		return nil
+	case len(f.vs) > 0:
+		return usageErrorf("--drift: can't be combined with --vs\nuse one of them")
+	case f.since != "":
+		return usageErrorf("--drift: compares the last %s, so --since has no effect\nleave out --since; --until sets the last day", count.Of(stats.DriftDays, "day"))
+	case f.format == "prometheus":
+		return usageErrorf("--drift: --format prometheus has no comparisons\nuse --format text or jsonl")
+	case slices.Contains(keys, stats.Day):
+		return usageErrorf("--by day: can't be used with --drift, which compares days\nleave day out of --by")
+	case !(f.alarms > 0 && f.alarms <= 365):
+		return usageErrorf("--alarms-per-year %g: not above 0 and at most 365", f.alarms)
 	}
 	return nil
 }

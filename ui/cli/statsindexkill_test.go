@@ -27,7 +27,7 @@ func TestStatsIndexKilled(t *testing.T) {
 	stats := func() string { return command(t, nil, "stats", "--format", "jsonl").stdout }
 	want := stats()
 	written := len(rowsOf(t, state))
-	changes := 9
+	changes := 6
 	if os.Getenv("TOOLSCOPE_LONG") != "" {
 		changes = 40
 	}

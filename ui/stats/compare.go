@@ -47,6 +47,7 @@ type Change struct {
 	Before, After Share
 	Median        [2]time.Duration // before and after, for a latency
 	Latency       bool
+	Since         time.Time // the day of the change, for drift; otherwise zero
 	P             float64
 	least         float64 // the smallest P that the numbers of runs allow
 	severity      stream.Severity
@@ -62,6 +63,7 @@ type Comparison struct {
 	Rows          int      // number of rows that are in both sets
 	Also          []string // other facts in which the sets differ
 	rest          []Change // changes without a difference
+	drift         bool     // the sets are the turns before and after a day
 }
 
 // lengthLimits are the upper limits for the strata of runs by length, in turns. A longer run has more findings, so
@@ -98,7 +100,7 @@ func compareGroups(before, after []*Group) *Comparison {
 			}
 		}
 	}
-	c := judgeChanges(changes)
+	c := judgeChanges(changes, falseAlarms)
 	c.Rows = rows
 	return c
 }
@@ -132,19 +134,25 @@ func compareTimes(before, after *Group, kind int) Change {
 	c := Change{Values: after.Values, Metric: timeNames[kind], Latency: true, severity: stream.Warn}
 	c.Median[0], _ = quantileOf(before.times[kind], 0.5)
 	c.Median[1], _ = quantileOf(after.times[kind], 0.5)
+	c.testRuns(before.order, after.order, slowRuns(slices.Concat(before.order, after.order), kind))
+	return c
+}
+
+// slowRuns returns a function that reports whether a run is slow, and whether this is known. At least one of the runs
+// must have a latency of the given kind.
+func slowRuns(runs []*run, kind int) func(*run) (slow, known bool) {
 	var medians []time.Duration
-	for _, r := range slices.Concat(before.order, after.order) {
+	for _, r := range runs {
 		if m, ok := quantileOf(r.times[kind], 0.5); ok {
 			medians = append(medians, m)
 		}
 	}
 	slices.Sort(medians)
 	limit := medians[max(int(math.Ceil((1-slowShare)*float64(len(medians))))-1, 0)]
-	c.testRuns(before.order, after.order, func(r *run) (slow, known bool) {
+	return func(r *run) (slow, known bool) {
 		m, ok := quantileOf(r.times[kind], 0.5)
 		return m > limit, ok
-	})
-	return c
+	}
 }
 
 // testRuns counts the runs in their strata and sets the result of the test. The function of reports whether a run has
@@ -165,6 +173,11 @@ func (c *Change) testRuns(before, after []*run, of func(*run) (has, known bool))
 			s.afterWith += count.If(has)
 		}
 	}
+	c.testCounts(strata)
+}
+
+// testCounts sets the numbers of runs and the result of the test.
+func (c *Change) testCounts(strata []stratum) {
 	for _, s := range strata {
 		c.Before.Runs += s.before
 		c.Before.With += s.beforeWith
@@ -235,11 +248,12 @@ func logChoose(n, k int) float64 {
 }
 
 // judgeChanges sets the verdicts. It follows Tarone (1990). A test whose smallest possible p is above the limit can't
-// show a difference. So it is not counted when the limit is divided by the number of tests.
-func judgeChanges(changes []Change) *Comparison {
+// show a difference. So it is not counted when the limit is divided by the number of tests. The parameter alarms is the
+// probability that any difference is shown if nothing differs.
+func judgeChanges(changes []Change, alarms float64) *Comparison {
 	c, able := &Comparison{}, 0
 	for divisor := 1; ; divisor++ {
-		c.Limit = falseAlarms / float64(divisor)
+		c.Limit = alarms / float64(divisor)
 		able = 0
 		for i := range changes {
 			able += count.If(changes[i].least <= c.Limit)

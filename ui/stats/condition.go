@@ -17,18 +17,22 @@ const minRuns = 30
 // A Condition is a condition that makes the command fail.
 type Condition struct {
 	text   string
-	metric string        // "worse", "cost", or a metric or latency
+	metric string        // "worse", "drift", "cost", or a metric or latency
 	kind   int           // kind of latency, or -1
 	p      float64       // quantile of the latency
 	most   float64       // the command fails above this share of runs, or above this cost
 	slow   time.Duration // the command fails above this latency
 }
 
-// isWorse is the condition that a comparison must not show a worse or slower set.
-const isWorse = "worse"
+// These constants are the conditions that a comparison must not show a worse or slower set, and that a search for drift
+// must not show that something is worse or slower since a day.
+const (
+	isWorse = "worse"
+	isDrift = "drift"
+)
 
 // ConditionHelp lists the conditions, for errors.
-const ConditionHelp = "use worse, bad>1%, failed>1%, refused>1%, tool_error>5%, CODE>0.5%, first.p95>10s, whole.p50>30s, run.p99>1m or cost>5"
+const ConditionHelp = "use worse, drift, bad>1%, failed>1%, refused>1%, tool_error>5%, CODE>0.5%, first.p95>10s, whole.p50>30s, run.p99>1m or cost>5"
 
 // latencyWords are the names of latencies in conditions.
 var latencyWords = [numTimes]string{"first", "whole", "run"}
@@ -51,7 +55,7 @@ func ParseConditions(text string, codes []string) (list []Condition, wrong strin
 
 func parseCondition(text string, codes []string) (c Condition, ok bool) {
 	c = Condition{text: text, metric: text, kind: -1}
-	if text == isWorse {
+	if text == isWorse || text == isDrift {
 		return c, true
 	}
 	name, limit, found := strings.Cut(text, ">")
@@ -84,6 +88,9 @@ func parseCondition(text string, codes []string) (c Condition, ok bool) {
 // NeedsComparison reports whether a condition is about a comparison of two sets.
 func (c Condition) NeedsComparison() bool { return c.metric == isWorse }
 
+// NeedsDrift reports whether a condition is about a search for drift.
+func (c Condition) NeedsDrift() bool { return c.metric == isDrift }
+
 // NeedsTurns reports whether a condition is only about turns, so that it can't be checked by tool.
 func (c Condition) NeedsTurns() bool {
 	return c.kind == firstToken || c.kind == wholeTurn || c.metric == failedTurns || c.metric == refusedTurns
@@ -106,10 +113,11 @@ type Result struct {
 // Check checks a condition for each group. A condition about the cost is checked for the total. Check returns only
 // results that fail, and results with too few numbers for a statement.
 func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (list []Result) {
+	compares := c.NeedsComparison() || c.NeedsDrift()
 	switch {
-	case c.metric != isWorse && len(groups) == 0 && (c.metric != "cost" || total.Turns == 0):
+	case !compares && len(groups) == 0 && (c.metric != "cost" || total.Turns == 0):
 		return []Result{{TooFew: true, Text: c.text + ": " + total.noRowsText()}}
-	case c.metric == isWorse:
+	case compares:
 		bad := 0
 		for _, change := range compared.Changes {
 			bad += count.If(change.Verdict.IsBad())

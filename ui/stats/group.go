@@ -70,6 +70,7 @@ type runKey struct {
 
 // run has the facts about one run that a comparison needs.
 type run struct {
+	began time.Time // the earliest known time of a turn
 	turns int
 	has   map[string]bool // metrics that occur in the run
 	times [numTimes][]time.Duration
@@ -173,7 +174,9 @@ func (g *Group) addTurn(t *Turn, tool string) {
 		g.runs[key] = r
 		g.order = append(g.order, r)
 	}
-	r.turns++
+	if r.turns++; !t.At.IsZero() && (r.began.IsZero() || t.At.Before(r.began)) {
+		r.began = t.At
+	}
 	g.Turns++
 	var counted map[int]bool // calls whose findings count; 0 is the turn
 	if len(t.Findings) > 0 {

@@ -219,6 +219,9 @@ func (s *Set) sumGaps() (sum present.Gaps) {
 // Text returns a change in the columns of a table: the verdict, the values of the keys, the metric and the numbers.
 func (c *Change) Text(limit float64, tests int) []string {
 	row := []string{c.Verdict.String()}
+	if !c.Since.IsZero() {
+		row = append(row, "since "+c.Since.Format(time.DateOnly))
+	}
 	for _, v := range c.Values {
 		row = append(row, valueText(v))
 	}
@@ -246,6 +249,8 @@ func metricText(metric string) string {
 func (c *Comparison) RestText() string {
 	var parts []string
 	switch {
+	case c.Rows == 0 && c.drift:
+		return "nothing to compare: no row has turns that are " + count.Of(daysBefore, "day") + " apart"
 	case c.Rows == 0:
 		return "nothing to compare: no row is in both sets"
 	case c.Tests+c.TooFew == 0:
@@ -350,6 +355,9 @@ func (c *Comparison) Lines(keys []Key) (lines []present.Facts) {
 	for _, change := range slices.Concat(c.Changes, c.rest) {
 		facts := present.Facts{{Key: "type", JSON: "change"}, byFact(keys, change.Values), {Key: "metric", JSON: change.Metric},
 			{Key: "verdict", JSON: change.Verdict.String()}, {Key: "before", JSON: shareFacts(change.Before)}, {Key: "after", JSON: shareFacts(change.After)}}
+		if c.drift {
+			facts = append(facts, present.Fact{Key: "since", JSON: change.Since.Format(time.DateOnly)})
+		}
 		if change.Latency {
 			facts = append(facts, present.Fact{Key: "before_p50", JSON: change.Median[0]}, present.Fact{Key: "after_p50", JSON: change.Median[1]})
 		}
