@@ -143,6 +143,7 @@ type call struct {
 	content, output json.Value // latest content and raw output
 	terminal        []byte     // text that the call wrote to a terminal
 	rejected        bool
+	refusal         string // name of the user's answer if rejected
 }
 
 // Frame reads one message. Before the first turn, lines that are not JSON objects are treated as messages to the user.
@@ -349,7 +350,7 @@ func (c *call) readInput(input json.Value) {
 		text = input.Append(nil)
 	}
 	switch {
-	case !input.IsPresent(), len(text) == 0, input.EmptyObject(), c.Sealed, c.rejected, json.Same(c.input, text):
+	case !input.IsPresent(), len(text) == 0, input.EmptyObject(), c.Sealed, json.Same(c.input, text):
 	case c.Bytes == 0:
 		c.input = bytes.Clone(text)
 		c.ArgsText(text, nil)
@@ -361,7 +362,11 @@ func (c *call) readInput(input json.Value) {
 
 // sealShown makes the arguments final if the agent has shown any.
 func (c *call) sealShown() {
-	if !c.Sealed && c.Bytes > 0 {
+	switch {
+	case c.Sealed, c.Bytes == 0:
+	case c.rejected:
+		c.Reject(c.refusal)
+	default:
 		c.Seal()
 	}
 }
@@ -391,7 +396,11 @@ func (d *decoder) endCall(s *session, c *call, failed bool) {
 
 // finishArgs makes the arguments final, or reports that the agent didn't show any.
 func (c *call) finishArgs() {
-	if c.sealShown(); !c.Sealed {
+	switch c.sealShown(); {
+	case c.Sealed:
+	case c.rejected:
+		c.Reject(c.refusal)
+	default:
 		c.SealUnshown()
 		if c.title != "" {
 			c.Find(inputNotShown, "the agent shows no arguments for the call, only the title %s", stream.Fact(c.title))
@@ -446,14 +455,14 @@ func (d *decoder) readPermission(s *session, u json.Value) *call {
 		return nil
 	}
 	c.title = cmp.Or(u.Get("title").Text(), c.title)
-	if input := u.Get("rawInput"); !agree(c.input, input) {
+	if input := u.Get("rawInput"); !agreeOnFields(c.input, input) {
 		c.readInput(input)
 	}
 	return c
 }
 
-// agree reports whether two objects have a field in common, and the same value in each common field.
-func agree(a, b json.Value) bool {
+// agreeOnFields reports whether two objects have a field in common, and the same value in each common field.
+func agreeOnFields(a, b json.Value) bool {
 	common := false
 	if a.Kind() != '{' || b.Kind() != '{' {
 		return false
@@ -557,8 +566,10 @@ func (c *call) readOutcome(outcome, options json.Value) {
 	case outcome.Get("outcome").Is("cancelled"):
 		f = protocol.CallDenied.Finding("the request for permission was cancelled")
 	case strings.HasPrefix(kind, "reject"):
-		c.rejected = true
-		c.Reject(name)
+		c.rejected, c.refusal = true, name
+		if c.Bytes > 0 { // else, agents may show the arguments of the refused call later
+			c.Reject(name)
+		}
 		f = protocol.CallDenied.Finding("the user refused the call: %s (%s)", stream.Fact(name), stream.Fact(kind))
 	case strings.HasPrefix(kind, "allow"):
 		f = callAllowed.Finding("the user allowed the call: %s (%s)", stream.Fact(name), stream.Fact(kind))
@@ -609,6 +620,7 @@ func (d *decoder) cutTurn(s *session, missing string) {
 	}
 	for _, c := range s.open {
 		if c.rejected {
+			c.finishArgs()
 			continue
 		}
 		c.Find(callOpen, "the agent never showed the end of the call")

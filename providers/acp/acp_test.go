@@ -50,8 +50,8 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-// TestAgree checks which arguments in a request for permission are the same as the earlier ones.
-func TestAgree(t *testing.T) {
+// TestAgreeOnFields checks which arguments in a request for permission are the same as the earlier ones.
+func TestAgreeOnFields(t *testing.T) {
 	for _, c := range []struct {
 		earlier, asked string
 		want           bool
@@ -64,7 +64,7 @@ func TestAgree(t *testing.T) {
 		{``, `{"a":1}`, false},
 		{`{}`, `{"a":1}`, false},
 	} {
-		if got := agree([]byte(c.earlier), []byte(c.asked)); got != c.want {
+		if got := agreeOnFields([]byte(c.earlier), []byte(c.asked)); got != c.want {
 			t.Errorf("%s, then %s: %v", c.earlier, c.asked, got)
 		}
 	}

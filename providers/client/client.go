@@ -48,7 +48,7 @@ var All = []Client{
 	{"goose", "goose", ""},
 	{"copilot", "Copilot CLI", "1.0.102"},
 	{"kimi", "Kimi Code", "2.1.0"},
-	{"droid", "Factory droid", ""},
+	{"droid", "Factory droid", "0.215.0"},
 	{"kilo", "Kilo Code", "7.8.1"},
 	{"amp", "amp", ""},
 	{"antigravity", "Antigravity CLI", ""},

@@ -10,7 +10,7 @@ import (
 // Their own clients use them: Qwen Code, GitHub Copilot, the AI SDK's gateway, Kimi Code, opencode.
 var clientOnly = []string{
 	"dashscope.aliyuncs.com", "api.githubcopilot.com", "api.individual.githubcopilot.com", "api.business.githubcopilot.com",
-	"api.enterprise.githubcopilot.com", "ai-gateway.vercel.sh", "api.kimi.com", "opencode.ai",
+	"api.enterprise.githubcopilot.com", "ai-gateway.vercel.sh", "api.kimi.com", "opencode.ai", "api.factory.ai",
 }
 
 // awsRegions and googleRegions are used if the environment has no region.

@@ -10,7 +10,7 @@ func TestDecryptedNames(t *testing.T) {
 	env := map[string]string{}
 	getenv := func(name string) string { return env[name] }
 	plain := Names(getenv)
-	for _, name := range []string{"api.anthropic.com", "api.openai.com", "chatgpt.com", "bedrock-runtime.us-east-1.amazonaws.com", "aiplatform.googleapis.com", "us-east5-aiplatform.googleapis.com", "opencode.ai"} {
+	for _, name := range []string{"api.anthropic.com", "api.openai.com", "chatgpt.com", "bedrock-runtime.us-east-1.amazonaws.com", "aiplatform.googleapis.com", "us-east5-aiplatform.googleapis.com", "opencode.ai", "api.factory.ai"} {
 		if !slices.Contains(plain, name) {
 			t.Errorf("%s is missing", name)
 		}
