@@ -29,6 +29,7 @@ type options struct {
 	seed    uint64
 	jobs    int
 	timeout time.Duration
+	budget  time.Duration
 }
 
 func main() {
@@ -41,6 +42,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the random draw")
 	flag.IntVar(&o.jobs, "jobs", 2, "number of test runs at the same time")
 	flag.DurationVar(&o.timeout, "timeout", time.Minute, "time limit of a test run; a change that exceeds it counts as noticed")
+	flag.DurationVar(&o.budget, "budget", 0, "time after which no more changes are tried; 0 for no limit")
 	flag.Parse()
 	if flag.NArg() != 1 {
 		fmt.Fprintln(os.Stderr, "usage: .ci/mutate [FLAGS] PACKAGE, e.g. .ci/mutate ./stream")
@@ -109,11 +111,11 @@ func (o *options) sources() (dir string, names []string, err error) {
 // that survive.
 func (o *options) try(all []change, work string) {
 	var mutex sync.Mutex
-	count, begun := map[verdict]int{}, 0
+	count, begun, start := map[verdict]int{}, 0, time.Now()
 	next := func() (c change, ok bool) {
 		mutex.Lock()
 		defer mutex.Unlock()
-		if len(all) == 0 || o.n > 0 && begun-count[unbuilt] >= o.n {
+		if len(all) == 0 || o.n > 0 && begun-count[unbuilt] >= o.n || o.budget > 0 && time.Since(start) > o.budget {
 			return c, false
 		}
 		c, all = all[0], all[1:]

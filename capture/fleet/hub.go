@@ -52,6 +52,7 @@ func StartHub(ctx context.Context, o HubOptions) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{o: o, conf: conf, inside: inside, let: let, log: &hubLog{say: o.Log, failed: make(chan error, 1), stuck: make(chan string, 1)}, healed: make(chan struct{})}
+	repairStore(o.Store, o.Log)
 	if err := h.startServer(ctx); err != nil {
 		let()
 		return nil, err

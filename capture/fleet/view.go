@@ -213,7 +213,7 @@ func (v *View) readConsumer(ctx context.Context, config jetstream.ConsumerConfig
 	defer v.deleteConsumer(info.Name)
 	switch {
 	case info.NumPending == 0 && v.last > 0:
-		return false, v.endOpen(yield)
+		return false, v.endOpen(ctx, yield)
 	case info.NumPending == 0:
 		v.setTrouble(nil)
 	}
@@ -246,7 +246,7 @@ func (v *View) readAll(ctx context.Context, consumer jetstream.Consumer, message
 		case errors.Is(err, nats.ErrTimeout):
 			switch v.onQuiet(ctx, &still, consumer, at-1) {
 			case atEnd:
-				return false, v.endOpen(yield)
+				return false, v.endOpen(ctx, yield)
 			case broken:
 				return true, nil
 			}
@@ -417,13 +417,14 @@ func (v *View) onReset(e streamExtent) {
 	v.addNote("gap: the hub lost messages; some messages that were sent again are not shown")
 }
 
-// onSequence records the number of the next message. It reports whether the hub deleted any messages before it.
-func (v *View) onSequence(ctx context.Context, seq uint64) (lost bool) {
+// onSequence records the number of the next message. It reports whether the hub deleted or lost any messages before
+// it. The parameter at is the time when the hub got the next message.
+func (v *View) onSequence(ctx context.Context, seq uint64, at time.Time) (lost bool) {
 	now := v.now()
 	if v.readsAll() && v.passed > 0 && seq > v.passed+1 && v.jumped == 0 && now.Sub(v.holes) > time.Second {
 		if e, err := v.askExtent(ctx); err == nil {
 			e.first = min(e.first, seq)
-			if lost = v.countExpired(e); !lost {
+			if lost = v.countExpired(e) || v.countUnreadable(ctx, seq-1, at); !lost {
 				v.holes = now // the numbers belong to messages of another kind
 			}
 		}
@@ -455,6 +456,60 @@ func (v *View) countExpired(e streamExtent) bool {
 	v.mu.Unlock()
 	v.addNote(fmt.Sprintf("gap: the hub deleted %s before %s read", count.Of(int64(n), "message"), textIf(n == 1, "it was", "they were")))
 	return true
+}
+
+// maxUnreadable is the maximum number of messages that countUnreadable requests.
+const maxUnreadable = 256
+
+// countUnreadable counts messages up to a number that the hub got, but no longer has although they have not expired,
+// e.g. because a file of its store is damaged. It reports whether there are any. The parameter before is the time of
+// the next message; zero if there is none.
+func (v *View) countUnreadable(ctx context.Context, to uint64, before time.Time) bool {
+	n, seq := int64(0), v.passed+1
+	for ; seq <= to && seq-v.passed <= maxUnreadable; seq++ {
+		_, err := v.stream.GetMsg(ctx, seq)
+		var refused *jetstream.APIError
+		switch {
+		case errors.Is(err, jetstream.ErrMsgNotFound) || errors.As(err, &refused):
+			n++
+		case err != nil:
+			return false
+		}
+	}
+	if n == maxUnreadable {
+		n = int64(to - v.passed)
+	}
+	if n == 0 {
+		return false
+	}
+	v.passed = to
+	v.mu.Lock()
+	v.state.Missed += n
+	v.mu.Unlock()
+	var when []string
+	if !v.read.at.IsZero() {
+		when = append(when, "after "+v.read.at.UTC().Format(time.RFC3339))
+	}
+	if !before.IsZero() {
+		when = append(when, "before "+before.UTC().Format(time.RFC3339))
+	}
+	text := fmt.Sprintf("gap: the hub can no longer read %s", count.Of(n, "message"))
+	if len(when) > 0 {
+		text += " that arrived " + strings.Join(when, " and ")
+	}
+	v.addNote(text)
+	return true
+}
+
+// checkEnd counts the messages at the end of a view's range that the hub can no longer read.
+func (v *View) checkEnd(ctx context.Context) {
+	if v.last == 0 || !v.until.IsZero() || !v.readsAll() {
+		return
+	}
+	if e, err := v.askExtent(ctx); err == nil && e.first > 0 && v.passed > 0 {
+		v.passed = max(v.passed, e.first-1)
+		v.countUnreadable(ctx, min(v.last, e.last), time.Time{})
+	}
 }
 
 func textIf(is bool, yes, no string) string {

@@ -240,9 +240,9 @@ func (e *earlyRecords) takeRecords(exchange int) []capture.Record {
 // continues with another consumer.
 func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetstream.MsgMetadata, yield func(capture.Record, error) bool) (more bool, next *jetstream.ConsumerConfig) {
 	before, missing, ok, wanted := v.read.seq, false, true, !meta.Timestamp.Before(v.since)
-	skipped := v.onSequence(ctx, meta.Sequence.Stream)
+	skipped := v.onSequence(ctx, meta.Sequence.Stream, meta.Timestamp)
 	if v.last > 0 && meta.Sequence.Stream > v.last || !v.until.IsZero() && meta.Timestamp.After(v.until) {
-		return false, v.endOpen(yield)
+		return false, v.endOpen(ctx, yield)
 	}
 	v.read, v.waits = messageMark{meta.Sequence.Stream, msg.Subject(), meta.Timestamp}, meta.NumPending
 	if v.index != nil {
@@ -259,7 +259,7 @@ func (v *View) handleMessage(ctx context.Context, msg jetstream.Msg, meta *jetst
 	case !ok:
 		return false, nil
 	case v.last > 0 && (meta.Sequence.Stream >= v.last || meta.NumPending == 0):
-		return false, v.endOpen(yield)
+		return false, v.endOpen(ctx, yield)
 	case v.jumped > 0:
 		v.jumped--
 	case (missing || skipped) && v.last == 0 && v.isOverrun(ctx, before, meta):
@@ -355,7 +355,8 @@ func (v *View) deliverEnds(yield func(capture.Record, error) bool, recs []captur
 
 // endOpen ends the open exchanges at the end of the view. It always returns a nil config, because no consumer
 // follows.
-func (v *View) endOpen(yield func(capture.Record, error) bool) *jetstream.ConsumerConfig {
+func (v *View) endOpen(ctx context.Context, yield func(capture.Record, error) bool) *jetstream.ConsumerConfig {
+	v.checkEnd(ctx)
 	var recs []capture.Record
 	for _, f := range v.order {
 		recs = f.feed.Close(recs)

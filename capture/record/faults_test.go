@@ -244,7 +244,7 @@ func findFaultProblem(t *testing.T, d *faultyDisk, state State, err error) strin
 		return fmt.Sprintf("%d bytes are missing, and the state counts %d", missing, state.Lost)
 	case (err != nil) != failed:
 		return "the error of Close is wrong"
-	case missing > 0 && !strings.HasPrefix(err.Error(), fmt.Sprintf("the capture has gaps: %d bytes were not recorded", missing)):
+	case missing > 0 && !strings.Contains(err.Error(), fmt.Sprintf("gaps: %d bytes were not recorded", missing)):
 		return "the error of Close doesn't count the bytes"
 	case !d.closed:
 		return "the file is still open"
