@@ -62,7 +62,7 @@ var All = slices.Concat([]protocol.Protocol{
 	codexexec.Protocol(),
 	aigateway.Protocol(),
 	openairealtime.Protocol(openairesponses.Protocol()),
-	geminilive.Protocol(),
+	geminilive.Protocol(gemini.Protocol()),
 	langgraph.Protocol(),
 	mistralconversations.Protocol(),
 	lmstudio.Protocol(),

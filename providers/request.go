@@ -276,7 +276,8 @@ func (h *history) observeMessage(at time.Duration) {
 // message is a request. If the protocol is not yet known, the messages wait.
 func (h *history) observeMessages() {
 	to := h.x.historyTarget()
-	if to == nil {
+	reader, reads := h.x.decoder.(protocol.ClientReader)
+	if to == nil && !reads {
 		return
 	}
 	from := h.heard
@@ -290,7 +291,10 @@ func (h *history) observeMessages() {
 		on := readHistoryLink(message)
 		h.on = on
 		h.x.check.addTools(message, on)
-		if h.x.in.alone {
+		if reads {
+			reader.ReadMessage(message)
+		}
+		if h.x.in.alone || to == nil {
 			return
 		}
 		messages, _ := to.Decode(message)

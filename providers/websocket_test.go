@@ -77,3 +77,32 @@ func checkDecoded(t *testing.T, in *Inspector, messages, late int, at time.Durat
 		t.Errorf("after message %d: the last event is of %s, not %s", messages, in.View().Event(n-1).At, at)
 	}
 }
+
+// TestLiveClientMessages checks what the decoder of Gemini's Live API reads in messages from the client: the model,
+// the tools, and the results of calls.
+func TestLiveClientMessages(t *testing.T) {
+	in := new(Inspector)
+	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, Head: &stream.Head{Status: 101}})
+	for n, m := range []struct {
+		client bool
+		data   string
+	}{
+		{true, `{"setup":{"model":"models/g-live","tools":[{"functionDeclarations":[{"name":"tides","parameters":{"type":"OBJECT","properties":{"port":{"type":"STRING"}},"required":["day"]}}]}]}}`},
+		{false, `{"setupComplete":{}}`},
+		{true, `{"toolResponse":{"functionResponses":[{"id":"f1","response":{"output":"too early"}}]}}`},
+		{false, `{"toolCall":{"functionCalls":[{"id":"f1","name":"tides","args":{"port":"Brest"}}]}}`},
+		{true, `{"toolResponse":{"functionResponses":[{"id":"f1","name":"tides","response":{"output":"low at 7"}}]}}`},
+		{false, `{"serverContent":{"turnComplete":true}}`},
+	} {
+		in.Write(stream.Record{Exchange: 1, Request: m.client, At: time.Duration(n) * time.Second, Data: []byte(m.data)})
+	}
+	in.Close()
+	turn := in.Session().Turns[0]
+	call := turn.Calls[0]
+	if got := fmt.Sprint(len(in.Session().Turns), " ", turn.Model, " ", call.LatestResult().ResultCode == stream.ResultOK, " ", call.LatestResult().Result.Text); got != `1 g-live true {"output":"low at 7"}` {
+		t.Errorf("%s", got)
+	}
+	if len(call.Findings) != 1 || call.Findings[0].Code != "SCHEMA_INVALID" {
+		t.Errorf("findings %v", call.Findings)
+	}
+}

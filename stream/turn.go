@@ -337,13 +337,13 @@ func (t *Turn) applyFinish(e Event, n int) {
 			if c.ResultCode == 0 && c.phase <= PhaseTruncated {
 				c.endUnsealed(PhaseRejected, n, ArgsCut, Messagef("the provider refused (%s)", Fact(e.Text)), "refused")
 			}
-		case FinishFailed, FinishCancelled:
+		case FinishCancelled: // some providers also make the calls of a cancelled response final
+			if c.phase <= PhaseOpen || c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
+				c.endUnsealed(PhaseAborted, n, cutBy[Client].cut, Messagef("the response ended with %s", Fact(e.Text)), "cut: "+e.Text)
+			}
+		case FinishFailed:
 			if c.phase <= PhaseOpen {
-				cut := ArgsCut
-				if e.Code == FinishCancelled {
-					cut = cutBy[Client].cut
-				}
-				c.endUnsealed(PhaseAborted, n, cut, Messagef("the response ended with %s", Fact(e.Text)), "cut: "+e.Text)
+				c.endUnsealed(PhaseAborted, n, ArgsCut, Messagef("the response ended with %s", Fact(e.Text)), "cut: "+e.Text)
 			}
 		}
 	})

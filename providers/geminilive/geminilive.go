@@ -1,4 +1,4 @@
-// Package geminilive decodes the server messages of Gemini's Live API.
+// Package geminilive decodes the messages of Gemini's Live API.
 //
 // Wire facts are from @google/genai 2.32 and Google's reference for the Live API. A turn ends with
 // turnComplete or interrupted. Calls that arrive after this message, but before the next turn begins, belong to
@@ -6,19 +6,22 @@
 package geminilive
 
 import (
+	"strings"
+
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
 )
 
-// Protocol returns the protocol of the Live API.
-func Protocol() protocol.Protocol {
+// Protocol returns the protocol of the Live API. The parameter inner is Gemini's protocol.
+func Protocol(inner protocol.Protocol) protocol.Protocol {
 	return protocol.Protocol{
 		Name:     "gemini-live",
 		Title:    "Gemini Live",
 		Sniff:    sniffFrame,
 		Findings: []*stream.Diagnosis{callCancelled, turnInterrupted, connectionEnds},
 		New:      func(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, calls: protocol.Calls{}} },
+		Tools:    func(message []byte) []protocol.Tool { return inner.Tools(json.Value(message).Get("setup")) },
 		Quiet:    []string{"setupComplete", "sessionResumptionUpdate", "voiceActivity"},
 	}
 }
@@ -58,6 +61,7 @@ type decoder struct {
 	*protocol.Out
 	turn  *protocol.Turn
 	calls protocol.Calls
+	model string
 	ended bool // whether the turn ends as soon as another turn begins or the connection ends
 }
 
@@ -99,6 +103,18 @@ func (d *decoder) Frame(f stream.Frame) error {
 	return nil
 }
 
+// ReadMessage reads the model and the results of calls in a message from the client.
+func (d *decoder) ReadMessage(message json.Value) {
+	if model := message.Get("setup").Get("model"); model.IsString() {
+		d.model = strings.TrimPrefix(model.Text(), "models/")
+	}
+	for result := range message.Get("toolResponse").Get("functionResponses").Elements() {
+		if d.turn != nil {
+			d.turn.AddResultContent(result.Get("id").Text(), false, result.Get("response"))
+		}
+	}
+}
+
 // ensureTurn returns the open turn. If content is set, the event contains content of the model. After the end of a
 // turn, such content begins a new turn.
 func (d *decoder) ensureTurn(content bool) *protocol.Turn {
@@ -106,7 +122,7 @@ func (d *decoder) ensureTurn(content bool) *protocol.Turn {
 		d.turn.End()
 	}
 	if !d.turn.IsOpen() {
-		d.turn, d.ended = d.Open(stream.Opening{}), false
+		d.turn, d.ended = d.Open(stream.Opening{Model: d.model}), false
 	}
 	return d.turn
 }

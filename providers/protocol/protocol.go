@@ -130,6 +130,12 @@ type Decoder interface {
 	Close()
 }
 
+// A ClientReader is a Decoder that also reads what the client sends on a WebSocket.
+type ClientReader interface {
+	// ReadMessage reads one message from the client. It may add facts to turns, but doesn't open turns.
+	ReadMessage(message json.Value)
+}
+
 // IsDone reports whether data is [DONE], which ends a stream of Chat Completions. Gateways add it to other streams,
 // and some providers put spaces around it.
 func IsDone(data []byte) bool {
