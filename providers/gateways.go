@@ -100,6 +100,8 @@ func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn in
 	case said.By != 0 || said.Cause != 0 || x.own:
 	case x.isFromGateway():
 		said.Cause, said.Gateway = stream.Gateway, x.gatewayName()
+	case said.Refusal != nil && x.in.causeOfRepeatedID(words) != 0:
+		said.Cause = x.in.causeOfRepeatedID(words)
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status), said.Code == "insufficient_quota":
 		said.Cause = stream.Client
 	}

@@ -208,6 +208,29 @@ func causeOfSameID(observed []replay.Observation, id string) stream.Party {
 	return 0
 }
 
+// causeOfRepeatedID returns the party that used an id for two calls, if an error refuses the request for this id and
+// responses show both calls. Otherwise it returns 0.
+func (in *Inspector) causeOfRepeatedID(words string) stream.Party {
+	if !hasRuleWords(&requestBreach{Breach: requestrules.Breach{Rule: "id-unique"}}, words) {
+		return 0
+	}
+	for _, id := range refusalIDs.FindAllString(words, -1) {
+		for _, t := range in.Session().Turns {
+			for _, c := range t.Calls {
+				if c.ID != id && c.Item != id {
+					continue
+				}
+				for _, f := range c.Findings {
+					if base := f.Base(); base == stream.IDDupAcrossTurns || base == stream.IDDup {
+						return f.By
+					}
+				}
+			}
+		}
+	}
+	return 0
+}
+
 // ruleTarget returns the target whose rules apply at a host. It is the target with the same protocol that
 // describes the host, or otherwise the target to.
 func ruleTarget(to *protocol.Target, host string) *protocol.Target {

@@ -336,29 +336,31 @@ func TestRefusalInside(t *testing.T) {
 }
 
 // TestRefusalOnSocket checks that an error that refuses a request on a WebSocket is attributed to the client, also
-// after a response with calls. Errors of a busy provider are not refusals.
+// after a response with calls, or to the party that used an id in two responses. Errors of a busy provider are not refusals.
 func TestRefusalOnSocket(t *testing.T) {
 	const (
 		ask   = `{"type":"response.create","model":"m","input":[{"role":"user","content":"ports?"}]}`
 		next  = `{"type":"response.create","model":"m","previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"call_1","output":"22"}]}`
-		error = `{"type":"error","status":%d,"error":{"type":%q,"message":"Duplicate item found with id fc_1."}}`
+		error = `{"type":"error","status":%d,"error":{"type":%q,"message":"Duplicate item found with id %s."}}`
 	)
 	for _, test := range []struct {
-		status     int
-		kind, want string
+		status         int
+		kind, id, want string
 	}{
-		{400, "invalid_request_error", "REQUEST_REFUSED client"},
-		{429, "rate_limit_exceeded", "PROVIDER_ERROR provider"},
-		{503, "server_error", "PROVIDER_ERROR provider"},
+		{400, "invalid_request_error", "fc_call_1", "REQUEST_REFUSED gateway"}, // two responses have the id
+		{400, "invalid_request_error", "fc_call_2", "REQUEST_REFUSED client"},
+		{429, "rate_limit_exceeded", "fc_call_1", "PROVIDER_ERROR provider"},
+		{503, "server_error", "fc_call_1", "PROVIDER_ERROR provider"},
 	} {
 		in := new(Inspector)
-		socket(1, in, ask, answers("resp_1", "call_1", "", `{}`), next, fmt.Sprintf(error, test.status, test.kind))
+		socket(1, in, ask, answers("resp_1", "call_1", "", `{}`), next, answers("resp_2", "call_1", "", `{"a":1}`),
+			strings.Replace(next, "resp_1", "resp_2", 1), fmt.Sprintf(error, test.status, test.kind, test.id))
 		turns := in.Session().Turns
 		var found []string
 		for _, f := range turns[len(turns)-1].Findings {
 			found = append(found, f.Code+" "+f.By.String())
 		}
-		if got := strings.Join(found, ", "); len(turns) != 2 || got != test.want {
+		if got := strings.Join(found, ", "); len(turns) != 3 || got != test.want {
 			t.Errorf("%s: %d turns, %q, want %q", test.kind, len(turns), got, test.want)
 		}
 	}
