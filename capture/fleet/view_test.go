@@ -74,7 +74,7 @@ func TestLinger(t *testing.T) {
 	}
 }
 
-// TestSince checks that since=1s shows an older exchange only if it has newer data, and then from its beginning.
+// TestSince checks that since=TIME shows an older exchange only if it has newer data, and then from its beginning.
 func TestSince(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, nil)
@@ -88,10 +88,14 @@ func TestSince(t *testing.T) {
 	old(2, "")
 	old(3, "")
 	sent(t, p, 3)
-	time.Sleep(1500 * time.Millisecond)
+	last, err := h.captures(t).GetLastMsgForSubject(t.Context(), p.ours.subject)
+	if err != nil {
+		t.Fatal(err)
+	}
 	put(p, 2, 5)
 	sent(t, p, 4)
-	v := view(t, h.URL()+"?since=1s&until=now", nil)
+	since := last.Time.Add(time.Nanosecond).UTC().Format(time.RFC3339Nano)
+	v := view(t, h.URL()+"?until=now&since="+since, nil)
 	<-v.done
 	if got := v.text(); got != "<old>"+wants(2, 5, 6) {
 		t.Errorf("%q", got)
