@@ -166,3 +166,47 @@ func TestMapCells(t *testing.T) {
 	staticScreen(t, 140, 19, 12).hides("one cell per turn")
 	staticScreen(t, 140, 20, 12).shows("one cell per turn")
 }
+
+// TestCostStays checks that the words of a verdict neither move nor hide the cost of a turn.
+func TestCostStays(t *testing.T) {
+	for _, w := range []int{80, 250} {
+		s := newScreen(t, w, 24, static).feed(failures(t)...).end().press("sg")
+		width, seen := 0, map[string]bool{}
+		turn := regexp.MustCompile(`^.?▌? +(\d) +(\S+ .*?) *\$[\d.]+`)
+		for _, row := range s.rows() {
+			if at := strings.Index(row, "COST"); at >= 0 && width == 0 {
+				width = len([]rune(row[:at])) + len("COST")
+			}
+			if m := turn.FindString(row); m != "" {
+				seen[turn.FindStringSubmatch(row)[1]] = true
+				if end := len([]rune(m)); end != width {
+					t.Errorf("%d columns: the cost ends at %d, not at %d: %q", w, end, width, row)
+				}
+			}
+		}
+		if len(seen) < 4 {
+			t.Errorf("%d columns: costs of the turns %v\n%s", w, seen, s.text())
+		}
+	}
+}
+
+// TestWrongByteIsMarked checks that the arguments of each call that is not an object have a sign below the byte that
+// decides this.
+func TestWrongByteIsMarked(t *testing.T) {
+	mark := regexp.MustCompile(`(?m)^!!? +\^ `)
+	for _, size := range [][2]int{{40, 10}, {60, 18}, {80, 24}} {
+		for _, name := range []string{"malformed", "cut", "early"} {
+			s := newScreen(t, size[0], size[1], static).feed(demo(t, name)...).end()
+			if !mark.MatchString(s.text()) {
+				t.Errorf("%v, %s: no byte is marked\n%s", size, name, s.text())
+			}
+		}
+		s := newScreen(t, size[0], size[1], static).feed(failures(t)...).end()
+		for n := range 2 { // malformed, cut short
+			if !mark.MatchString(s.text()) {
+				t.Errorf("%v, error %d: no byte is marked\n%s", size, n, s.text())
+			}
+			s.press("!")
+		}
+	}
+}

@@ -97,7 +97,7 @@ func New(o Options) *Model {
 	m.bill.Prices = o.Prices
 	m.entries = m.newEntries()
 	m.setTheme(o.Theme)
-	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Verdicts: &m.verdicts, Sieve: &m.filtering.turns, Pen: &m.pen, Typed: m.typedResultSize, Spaced: o.Large, Large: o.Large}
+	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Verdicts: &m.verdicts, Sieve: &m.filtering.turns, Pen: &m.pen, Typed: m.typedResultSize, Capture: o.Capture, Spaced: o.Large, Large: o.Large}
 	m.setPanes(m.newPanes())
 	m.restoreLayout(o.Layout)
 	if m.large = o.Large; m.large {
@@ -271,6 +271,7 @@ type Options struct {
 	Inbox    Inbox                       // the records; nil if there is no source yet
 	Playback Playback                    // controls the clock of a played source; nil for others
 	Setup    *SetupGuide                 // client setup of a live source, shown while there is no traffic; may be nil
+	Capture  func() string               // path of the capture that records a live source; nil if there is none
 	Status   func() []StatusNote         // status notes of the source; called at each frame; may be nil
 	Machines func() []panes.MachineState // the publishing machines, by name; called each second; nil for a local source
 	Demo     OpenDemo                    // opens the demo, which the screen offers if there is nothing else to show; may be nil

@@ -3,6 +3,8 @@ package ui
 import (
 	"strings"
 	"testing"
+
+	"toolscope/stream"
 )
 
 // answersWithin is the number of rows at the top that must contain the answer if no key is needed.
@@ -10,6 +12,29 @@ const answersWithin = 17
 
 // static marks the source as one that doesn't grow. Such a source opens at the worst call.
 func static(o *Options) { o.Static = true }
+
+// recording names the capture of a live source.
+func recording(o *Options) { o.Capture = func() string { return "captures/1120-1402.tsc" } }
+
+// recordedFile returns a response from a capture.
+func recordedFile(t testing.TB) []stream.Record {
+	return fromFiles(demo(t, "parallel"), func(int) string { return "captures/1120-1402.tsc" })
+}
+
+// TestRecordingInFirstRow checks that from 160 columns on, the first row names the capture of live traffic. Below, the
+// page of the turn does.
+func TestRecordingInFirstRow(t *testing.T) {
+	note := func(o *Options) {
+		o.Status = func() []StatusNote { return []StatusNote{{Text: "rec 1120-1402.tsc 12.4 kB"}} }
+	}
+	for _, w := range []int{160, 250} {
+		s := newScreen(t, w, 40, awaiting, note)
+		threeStreams(s)
+		if row := s.rows()[0]; !strings.Contains(row, "rec 1120-1402.tsc 12.4 kB") {
+			t.Errorf("%d columns: %q", w, row)
+		}
+	}
+}
 
 // TestQuestions checks that at 80 x 24, each question is answered on one screen, after at most one key from a fresh
 // start. If no key is needed, the answer is in the upper rows.
@@ -41,11 +66,13 @@ func TestQuestions(t *testing.T) {
 		{"which model differs, in what", sample("compare"), false, "=", []string{"≠ No two agree.", "gpt-5.2 made one call of two", "mistral-large-latest wrote .days as a", "one call fewer", `≠ "5"  ! wrong type`}},
 		{"what did the tool get and answer", sample("executed"), false, "7", []string{"was run with the first 4 of 69 bytes", "[Result 28 B]", "in the request of turn 2", "Failed to scrape all 1 URLs."}},
 		{"which agent asked this", feeding(session), false, "", []string{"AGENT", "4  ●                └ ls              Explore"}},
+		{"where is the recording: a file", feeding(recordedFile), false, "h", []string{"file     captures/1120-1402.tsc"}},
+		{"where is the recording: of live traffic", threeStreams, true, "h", []string{"file     recorded to captures/1120-1402.tsc"}},
 		{"what does the turn cost, and how sure is it", sample("history"), false, "h", []string{"cost     $0.002194   in $1.75, out $14.00 per million · as of 2026-11-10"}},
 	} {
 		s := newScreen(t, 80, 24, static)
 		if q.live {
-			s = newScreen(t, 80, 24, awaiting)
+			s = newScreen(t, 80, 24, awaiting, recording)
 		}
 		q.source(s)
 		s.press(q.keys)

@@ -257,10 +257,19 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: prices,
 		Status: r.statusNotes, Setup: r.setupText(), Break: r.point,
 	}
+	o.Capture = r.capturePath()
 	go r.wakeScreen(ctx)
 	err := r.app.showScreen(o, nil)
 	r.close()
+	r.noteCapture()
 	return err
+}
+
+// noteCapture prints how many requests were recorded, and the command that opens the capture.
+func (r *runningProxy) noteCapture() {
+	if n := r.proxy.Stats().Requests; r.rec != nil && n > 0 {
+		r.app.printNote("recorded %s: toolscope %s", count.Of(int(n), "request"), commandLine(pathsOf(r.rec.presentPath())))
+	}
 }
 
 // setupText returns the text that the screen shows until the first request arrives.
@@ -303,6 +312,7 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 		r.app.printNote("%s", err)
 		err = nil
 	}
+	r.noteCapture()
 	return cmp.Or(failed, err)
 }
 

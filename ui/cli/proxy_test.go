@@ -113,7 +113,7 @@ func midway(t *testing.T) (p *standIn, resp *http.Response, begin, recording str
 }
 
 // TestProxyPrints checks that bodies are passed on byte for byte, and that turns are printed when they end. The
-// capture must have the same turns, and only its owner must be able to read it.
+// capture must have the same turns, and only its owner must be able to read it. At the end, the proxy names the capture.
 func TestProxyPrints(t *testing.T) {
 	upstream, requests := provider(t, answers(events, anthropicAnswer))
 	dir := filepath.Join(t.TempDir(), "new", "captures")
@@ -127,7 +127,7 @@ func TestProxyPrints(t *testing.T) {
 		}
 		got := p.ended(sig)
 		calls, turns := got.decode(t)
-		if len(calls) != 2 || len(turns) != 2 || calls[0].Name != "get_weather" || calls[0].Raw != `{"city":"Oslo"}` || turns[1].Phase != "complete" || got.stderr != "" {
+		if len(calls) != 2 || len(turns) != 2 || calls[0].Name != "get_weather" || calls[0].Raw != `{"city":"Oslo"}` || turns[1].Phase != "complete" || !strings.HasPrefix(got.stderr, "toolscope: recorded 2 requests: toolscope "+dir) || strings.Count(got.stderr, "\n") != 1 {
 			t.Errorf("%+v", got)
 		}
 		files, _ := filepath.Glob(filepath.Join(dir, "20*.tsc"))

@@ -303,7 +303,7 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 		r.client.Store(&over)
 		ended <- code
 	}()
-	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.statusNotes, Setup: r.setupText(), Break: r.point}
+	o := ui.Options{Source: "run " + fit.name(), Inbox: r.shown, Prices: prices, Status: r.statusNotes, Setup: r.setupText(), Break: r.point, Capture: r.capturePath()}
 	o.Setup.Runs = func() bool { return r.client.Load() != &over }
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -196,6 +196,14 @@ func (in *screenInbox) Take(bytes int) ([]stream.Record, bool) {
 // fillFrom puts the records of a source into the inbox until the inbox is closed.
 func (in *screenInbox) fillFrom(src capture.Source) { copySource(src, in.Put, in.Close) }
 
+// capturePath returns the function that returns the path of the capture, or nil if the input is not recorded.
+func (l *liveInput) capturePath() func() string {
+	if l.rec == nil {
+		return nil
+	}
+	return l.rec.presentPath
+}
+
 // statusNotes returns notes about the state of the input for the status line.
 func (l *liveInput) statusNotes() (words []ui.StatusNote) {
 	alarm := func(text string) { words = append(words, ui.StatusNote{Text: text, Alarm: true}) }

@@ -165,6 +165,7 @@ type Context struct {
 	Finding  *stream.Finding                              // the finding at the cursor of the focused pane; nil if there is none
 	Now      time.Duration                                // the time of a live source; NoTime if no source is live
 	Machines []MachineState                               // the machines that publish the shown traffic, by name
+	Capture  func() string                                // returns the path of the capture that records a live source; may be nil
 	Typed    func(call stream.Ref) (size int, typed bool) // returns the size of the result that the user typed for a call
 }
 

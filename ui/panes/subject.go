@@ -66,6 +66,9 @@ func (s *Subject) Extend(scene *Context, w, h int) {
 	}
 	if t != nil && c == nil {
 		facts := TurnFacts(scene.View, scene.Bill, t, scene.Pen.Glyph)
+		if x := scene.View.Exchange(t.Exchange); scene.Capture != nil && x != nil && x.Head.File == "" {
+			facts = append(facts, fact{word: "file", text: "recorded to " + scene.Capture()})
+		}
 		s.Summary.Extend(facts, scene.View, t, max(1, w-Margin), max(1, h-s.headRows()), scene.Pen)
 	}
 }
