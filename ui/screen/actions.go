@@ -67,7 +67,7 @@ var Actions = []Action{
 	{"save", "w", "save", "save to a new file", ""},
 	{"edit", "e", "", "open the selection in $EDITOR", "open in $EDITOR"},
 	{"pipe", "|", "", "pipe to a command", ""},
-	{"onward", "o", "sent back", "show how the call was sent back; in Request, what changed", "how it was sent"},
+	{"onward", "o", "sent back", "show how the call was sent back; in Request, its changes", "how it was sent"},
 	{"mark", "m", "mark", "mark a turn; in R, set the model", "mark a turn"},
 	{"compare", "=", "compare", "compare marked turns", "compare marked"},
 	{"resend", "R", "resend", "send the request again", "send it again"},
