@@ -169,7 +169,7 @@ func checkRepairs(t *testing.T, text []byte, starts []int) {
 			switch {
 			case inHead && !isFlag && !couldBe && !bytes.Equal(f.text, text):
 				t.Fatalf("bit %d of the message at %d is not repaired", bit, at)
-			case !inHead && !bytes.Equal(f.text, damaged):
+			case (!inHead || isFlag && bit > 31) && !bytes.Equal(f.text, damaged):
 				t.Fatalf("bit %d of the message at %d changes more", bit, at)
 			}
 		}
