@@ -165,3 +165,24 @@ func TestTerminalText(t *testing.T) {
 		}
 	}
 }
+
+// TestEditorTerminal checks that the text of a terminal that the editor runs is the result of the call that names it.
+func TestEditorTerminal(t *testing.T) {
+	const shown = `,"content":[{"type":"terminal","terminalId":"t1"}]}}}
+< {"jsonrpc":"2.0","id":1,"method":"terminal/output","params":{"sessionId":"s","terminalId":"t1"}}
+> {"jsonrpc":"2.0","id":1,"result":{"output":"a.t","truncated":false}}
+< {"jsonrpc":"2.0","id":2,"method":"terminal/output","params":{"sessionId":"s","terminalId":"t1"}}
+> {"jsonrpc":"2.0","id":2,"result":{"output":"a.txt","truncated":false,"exitStatus":{"exitCode":0}}}
+< {"jsonrpc":"2.0","id":2,"method":"terminal/output","params":{"sessionId":"s","terminalId":"t2"}}
+> {"jsonrpc":"2.0","id":2,"result":{"output":"another","truncated":false}}
+< {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"completed"}}}
+`
+	text := strings.Replace(connection, `,"status":"completed","rawOutput":"a.txt"}}}`+"\n", shown, 1)
+	in := inspectRecords(connectionRecords(text, oneChunk)...)
+	if got := outline(in.Session()); len(got) != 2 || !strings.HasPrefix(got[0], "complete end_turn") {
+		t.Errorf("%q", got)
+	}
+	if r := in.Session().Turns[0].Calls[0].LatestResult(); r == nil || string(r.Result.Text) != "a.txt" {
+		t.Errorf("%+v", r)
+	}
+}

@@ -120,6 +120,8 @@ type request struct {
 	session *session
 	call    *call      // the call that a request for permission is about, or nil
 	options json.Value // the options in a request for permission
+
+	terminal string // id of the terminal in a request for its text
 }
 
 // session is one session of the agent.
@@ -130,7 +132,9 @@ type session struct {
 	open    []*call          // calls of the turn that have not ended
 	loading bool             // the agent is repeating the history of an earlier connection
 	asks    bool             // the agent has asked for permission
-	unasked bool             // callUnasked was reported
+
+	terminals map[string][]byte // text of the editor's terminals that the agent has read, by id
+	unasked   bool              // callUnasked was reported
 }
 
 // call is one call of a session.
@@ -168,7 +172,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 func (d *decoder) readMethod(method, id string, params json.Value) {
-	r := request{method: method, session: d.ensureSession(params.Get("sessionId").Text())}
+	r := request{method: method, session: d.ensureSession(params.Get("sessionId").Text()), terminal: params.Get("terminalId").Text()}
 	switch {
 	case method == "session/prompt":
 		d.cutTurn(r.session, "another prompt began before this one ended")
@@ -342,6 +346,18 @@ func (c *call) readTerminal(meta json.Value) {
 	}
 }
 
+// maxTerminals is the maximum number of terminals whose text is kept.
+const maxTerminals = 64
+
+// keepTerminal keeps the text of a terminal that the editor runs for the agent. Calls only name the terminal.
+func (s *session) keepTerminal(id string, text json.Value) {
+	if s.terminals == nil || len(s.terminals) == maxTerminals {
+		s.terminals = map[string][]byte{}
+	}
+	kept := text.Append(nil)
+	s.terminals[id] = kept[:min(len(kept), maxTerminal)]
+}
+
 // readInput reads the arguments of a call. Agents repeat the arguments, which are often empty or incomplete at first.
 // Arguments that follow the first ones of a running tool come from the agent instead of the model, and are ignored.
 func (c *call) readInput(input json.Value) {
@@ -378,6 +394,9 @@ func (d *decoder) endCall(s *session, c *call, failed bool) {
 	}
 	s.open = slices.DeleteFunc(s.open, func(other *call) bool { return other == c })
 	c.finishArgs()
+	for block := range c.content.Elements() {
+		c.terminal = append(c.terminal, s.terminals[block.Get("terminalId").Text()]...)
+	}
 	if result := c.resultValue(); result.IsPresent() {
 		c.Turn().AddResultContent(c.ID, failed, result)
 	} else {
@@ -506,6 +525,8 @@ func (d *decoder) readResponse(id string, line json.Value) {
 		method = "session/prompt"
 	case result.Get("outcome").IsPresent():
 		method = "session/request_permission"
+	case result.Get("output").IsString():
+		method = "terminal/output"
 	}
 	waiting := d.asked[id]
 	i := len(waiting) - 1
@@ -528,6 +549,8 @@ func (d *decoder) readResponse(id string, line json.Value) {
 			r.call.readOutcome(result.Get("outcome"), r.options)
 			return
 		}
+	case "terminal/output":
+		r.session.keepTerminal(r.terminal, result.Get("output"))
 	case "session/load", "session/new", "session/resume":
 		r.session.loading = false
 		if made := result.Get("sessionId"); made.HasText() {
