@@ -31,7 +31,7 @@ func feedAnthropic(d *session, m *message) {
 		d.parts++
 		isText := args.IsString()
 		delta := isText || args.EmptyObject() // at the start of a block, an empty object is a placeholder
-		if delta {
+		if delta || m.cut && args == nil && block.Get("type").Is("tool_use") {
 			block = json.ReplaceMembers(block, newField("input", []byte("{}")))
 		}
 		d.feedFrame("content_block_start", at, newField("content_block", block))

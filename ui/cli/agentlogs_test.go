@@ -114,6 +114,24 @@ call_s tool_search_call complete|{"query":"mail"}|error false: []|as the client 
 	}
 }
 
+// TestSessionCallCutEarly checks a call in a session that was cut before the first byte of its arguments. The cut is
+// the client's, and no other party is at fault.
+func TestSessionCallCutEarly(t *testing.T) {
+	data, err := os.ReadFile("../../capture/formats/testdata/opencode-storage/pending.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	early := strings.Replace(string(data), `{\"filePath\":\"b.txt\",\"content\":\"hel`, "", 1)
+	path := filepath.Join(t.TempDir(), "pending.json")
+	if err := os.WriteFile(path, []byte(early), 0o600); err != nil || early == string(data) {
+		t.Fatal("the file has no such call: ", err)
+	}
+	lines := printed(t, path)
+	if got := saidOfCalls(t, lines); !strings.HasSuffix(got, " aborted||error false: | ARGS_CUT") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestAgentLogLanes checks which agent each turn of a log has, and which calls started sub-agents.
 func TestAgentLogLanes(t *testing.T) {
 	agents := map[string]string{}
