@@ -3,10 +3,12 @@
 package fleet
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/bits"
 	"os"
@@ -51,31 +53,29 @@ func repairStore(dir string, say func(string)) {
 	}
 }
 
-// isSound reports whether the messages of a file follow each other without a break. It reads only their heads.
+// isSound reports whether the messages of a file follow each other without a break. It checks only their heads.
 func isSound(path string) bool {
 	file, err := os.Open(path)
 	if err != nil {
 		return true
 	}
 	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return true
-	}
-	head, number := make([]byte, messageHead), uint64(0)
-	for at, end := int64(0), info.Size(); at < end; {
-		if _, err := file.ReadAt(head, at); err != nil {
-			return false
+	in, number := bufio.NewReaderSize(file, 1<<16), uint64(0)
+	for {
+		head, err := in.Peek(messageHead)
+		if err != nil {
+			return len(head) == 0 && err == io.EOF
 		}
 		f := messageFile{text: head}
 		size, next := f.sizeOf(0), f.numberOf(0)
-		if size < messageHead+messageSum || at+int64(size) > end || f.subjectSizeOf(0) > size-messageHead-messageSum ||
-			number > 0 && next != number+1 {
+		if size < messageHead+messageSum || f.subjectSizeOf(0) > size-messageHead-messageSum || number > 0 && next != number+1 {
 			return false
 		}
-		at, number = at+int64(size), next
+		if _, err := in.Discard(size); err != nil {
+			return false
+		}
+		number = next
 	}
-	return true
 }
 
 // messageFile is the content of a file in the hub's store.
