@@ -85,6 +85,7 @@ func (su *setupScreen) setupRows(width int) (rows []setupRow) {
 func (su *setupScreen) drawSetup(p *screen.Pen, y, height int) {
 	a, refused, rows := su.m.opt.Setup, su.m.refusedExchanges(), su.setupRows(p.Left)
 	told, room, top := su.setupView(rows, len(refused), height)
+	caption := min(height-told-1, len(rows)-top+2) // row of the caption of the refused requests
 	switch n := top + y - 1; {
 	case len(a.Ways) == 0 && y == 0:
 		p.Text(screen.Muted, p.Truncate(p.Name(a.More).Between("  ", ""), p.Left))
@@ -95,10 +96,10 @@ func (su *setupScreen) drawSetup(p *screen.Pen, y, height int) {
 		p.Text(screen.Plain, p.Name(a.URL))
 	case y <= room && n < len(rows):
 		su.drawSetupRow(p, rows[n])
-	case told > 0 && y == height-told-1:
+	case told > 0 && y == caption:
 		p.Caption(screen.Caution, screen.Count(len(refused)).Between("Refused ", ""))
-	case y >= height-told:
-		su.m.frame.drawRefusal(p, refused[len(refused)-(height-y)])
+	case y > caption && y <= caption+told:
+		su.m.frame.drawRefusal(p, refused[len(refused)-told+y-caption-1])
 	}
 }
 
