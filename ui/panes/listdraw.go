@@ -423,7 +423,10 @@ func (l *List) insteadOfCall(p *screen.Pen, t *stream.Turn) display.Text {
 	return display.Lit("(no call)")
 }
 
-// originOf returns the origin of a turn, cut in the middle: its file, or else its agent and model.
+// minModelCells is the minimum width of a model after the name of its agent.
+const minModelCells = 6
+
+// originOf returns the origin of a turn: its file, or else its agent and model. A long name is cut in the middle.
 func (l *List) originOf(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 	text := display.Text{}
 	if x := l.scene.View.Exchange(t.Exchange); l.who.files > 1 {
@@ -433,6 +436,9 @@ func (l *List) originOf(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 	} else {
 		if l.who.several {
 			text = p.Name(agentName(t.Request))
+		}
+		if left := cells - text.Width() - 1; !text.Empty() && left >= minModelCells {
+			return display.Join(text, display.Lit(" "), p.ElideMiddle(p.Name(present.ShortModel(t.Model)), left))
 		}
 		text = joinTexts(display.Lit(" "), text, p.Name(present.ShortModel(t.Model)))
 	}
