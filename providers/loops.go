@@ -120,7 +120,11 @@ func (h *history) reportLoop(l *agentConversation, ref stream.Ref, call *loopCal
 	if call == nil || t == nil || c == nil || c.RunByProvider {
 		return
 	}
-	r := l.loops.addStep(call.asStep(h.x.in.conversations.hashSeed(), ref.Turn))
+	step := call.asStep(h.x.in.conversations.hashSeed(), ref.Turn)
+	if st := c.Status(); st == stream.Aborted || st == stream.CutShort {
+		step = loopStep{} // the model didn't finish the call, and the client may have replaced its arguments
+	}
+	r := l.loops.addStep(step)
 	severity, isNew := l.loops.gradeRound(r)
 	if !isNew {
 		return

@@ -13,6 +13,7 @@ import (
 type toolStep struct {
 	call, args, result string
 	failed             bool
+	written            string // what the model wrote of the arguments before the connection was lost; "" if it wrote all
 	user               string
 }
 
@@ -27,7 +28,13 @@ func playSteps(code string, steps []toolStep) (found []stream.Finding) {
 			continue
 		}
 		call := fmt.Sprintf(`{"type":"tool_use","id":"toolu_s%03d","name":%q,"input":%s}`, i, s.call, s.args)
-		exchanges = append(exchanges, asked{portsRequest(messages...), portsAnswer("tool_use", call), 200})
+		answer := portsAnswer("tool_use", call)
+		if s.written != "" {
+			answer = "data: {\"type\":\"message_start\",\"message\":{\"model\":\"claude-opus-4-1\"}}\n\n" + fmt.Sprintf(
+				"data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"toolu_s%03d\",\"name\":%q,\"input\":{}}}\n\n"+
+					"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":%q}}\n\n", i, s.call, s.written)
+		}
+		exchanges = append(exchanges, asked{portsRequest(messages...), answer, 200})
 		messages = append(messages, model(call), fmt.Sprintf(
 			`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_s%03d","content":%q,"is_error":%t}]}`, i, s.result, s.failed))
 	}
@@ -120,6 +127,7 @@ func TestLoop(t *testing.T) {
 		{"a status", repeat(9, with(read, func(s *toolStep) { s.call = "get_status" })), ""},
 		{"a status fails", repeat(9, with(build, func(s *toolStep) { s.call = "await_job" })), ""},
 		{"the user asks again", slices.Concat(repeat(2, build), []toolStep{{user: "try once more"}}, repeat(2, build)), ""},
+		{"cut off, sent back as {}", repeat(9, with(build, func(s *toolStep) { s.args, s.written = "{}", `{"command":"nin` })), ""},
 		{"another call between", slices.Concat(repeat(2, build), repeat(1, read), repeat(2, build)), ""},
 	} {
 		var got []string
