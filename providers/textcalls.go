@@ -30,12 +30,21 @@ func (c *textCalls) beforeEvent(e *stream.Event) {
 	case stream.TurnClose:
 		if i := slices.Index(c.reported, e.Turn); i >= 0 {
 			c.reported = slices.Delete(c.reported, i, i+1)
-		} else if c.x.closing && (c.x.cutShort() || c.x.cutByUnknown()) { // the text may continue
-			return
+		} else if c.x.closing && (c.x.cutShort() || c.x.cutByUnknown() || e.Code == stream.CloseCut && !c.hasFinish(e.Turn)) {
+			return // the text may continue, or the same call may follow
 		} else if f, ok := c.findIn(e.Turn, protocol.TextToolCall); ok {
 			c.x.emit(stream.Event{Kind: stream.Found, Turn: e.Turn, Slot: stream.NoSlot, What: &f})
 		}
 	}
+}
+
+// hasFinish reports whether a turn has a finish reason.
+func (c *textCalls) hasFinish(number int32) bool {
+	if number < 0 || int(number) >= len(c.x.turns) {
+		return false
+	}
+	t := c.x.in.Session().Turn(c.x.turns[number])
+	return t != nil && t.Finish != ""
 }
 
 // findIn returns a finding about the call at the end of a turn's text or reasoning. The result ok is false if

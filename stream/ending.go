@@ -72,6 +72,7 @@ func (t *Turn) applyClose(e Event, n int) {
 	}
 	if !t.closed {
 		t.closer = by
+		t.cutUnfinished = e.Code == CloseCut && !t.finished
 		t.countUnopened()
 	}
 	t.closed, t.ClosedAt = true, e.At
@@ -127,7 +128,7 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		}
 		c.noteRuleRun(AtEnd, n)
 		c.freeSpare()
-		if t.blind || others || t.cut && !t.finished || c.lateStart {
+		if t.blind || others || t.cutUnfinished || c.lateStart {
 			return // the call may look unfinished only because its remaining bytes were missed or cut off
 		}
 		c.checkSeal(Message{Text: "the call was reported complete"}, n)

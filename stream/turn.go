@@ -68,6 +68,7 @@ type turnState struct {
 	closed        bool
 	closer        Party // the party that closed it first
 	cut           bool  // closed without the protocol's terminator
+	cutUnfinished bool  // first closed in this way, without a finish reason before
 	blind         bool  // its end may be among bytes that were missed, or that the source lacks
 }
 
