@@ -147,7 +147,7 @@ var (
 		Verdict:      "orphan result",
 		SeverityNote: "error if a request contains a result without its call; warn if the provider refused the request for another reason",
 		Meaning:      "A result has no call: the call is in an earlier response, or the client left it out of the history.",
-		Advice:       "Nothing, if the result is in a response: its call is in an earlier response. In a history, send each call with its result: most providers refuse one without the other.",
+		Advice:       "In a history, send each call with its result, or leave out both: most providers refuse one without the other. If the result is in a response, do nothing: its call is in an earlier response.",
 	}
 )
 

@@ -9,8 +9,9 @@ import (
 // A Message is one message in the history of a request, in a form common to all protocols. A history is a
 // list of messages.
 type Message struct {
-	Role  Role
-	Parts []Part
+	Role    Role
+	Parts   []Part
+	Aborted bool // the message is a response that was aborted
 
 	// Raw is the JSON object from which the message was read. It is nil if the message was not read from
 	// JSON, or if one of its parts has the object as its Raw. Details that parts can't represent are written

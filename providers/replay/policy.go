@@ -188,7 +188,7 @@ var clients = []Policy{
 		Description: "The text stays unchanged.",
 	},
 	{
-		Name: "gemini-cli", Known: client.Ran, targets: []string{gemini}, own: true, way: geminiCLIRule, shapes: callTemplates{gemini: signed},
+		Name: "gemini-cli", Known: client.Ran, targets: []string{gemini}, own: true, way: geminiCLIRule, aborted: abortLeavesAll, shapes: callTemplates{gemini: signed},
 		Description: "The value passes through JSON.parse and JSON.stringify. null is left out.",
 	},
 	{

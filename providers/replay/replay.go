@@ -180,7 +180,7 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 		if c.Policy.way != nil {
 			c.mates = c.receiveAll(&m, number)
 		}
-		aborted := c.Policy.aborted == abortLeavesAll && slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart && p.Aborted })
+		aborted := c.Policy.aborted == abortLeavesAll && m.Aborted
 		first := c.src.earlier == 0 // no call of the turn has been sent yet
 		c.index = c.src.earlier - 1
 		for i := range m.Parts {

@@ -47,7 +47,7 @@ func SourceOfCalls(t *stream.Turn, from *protocol.Target, calls ...*stream.Call)
 	if len(calls) == 0 {
 		calls = t.Calls
 	}
-	model := protocol.Message{Role: protocol.Assistant}
+	model := protocol.Message{Role: protocol.Assistant, Aborted: t != nil && t.Phase() == stream.TurnAborted}
 	for _, c := range calls {
 		if !c.Discarded {
 			model.Parts = append(model.Parts, callPart(c, from))
@@ -64,7 +64,7 @@ func SourceOfTurn(t *stream.Turn, from *protocol.Target) *Source {
 
 // Message returns a turn as a message in a history.
 func Message(t *stream.Turn, from *protocol.Target) protocol.Message {
-	model := protocol.Message{Role: protocol.Assistant}
+	model := protocol.Message{Role: protocol.Assistant, Aborted: t.Phase() == stream.TurnAborted}
 	text, thinking := 0, 0
 	for _, p := range t.Parts {
 		switch p.Kind {
