@@ -186,6 +186,10 @@ func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 					back[n+i].late = back[n+i].ResultCode != 0
 				}
 			}
+		case stream.Found:
+			if _, waits := q.open[of.Turn]; !waits {
+				q.addLateFinding(back, of.Turn)
+			}
 		}
 	}
 	return ended, back
@@ -234,6 +238,19 @@ func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream
 		r.findings = []stream.Finding{f}
 	}
 	return append(list, r)
+}
+
+// addLateFinding adds the current event's finding about a printed call, e.g. a loop, to the latest time that the call was
+// sent back in the list.
+func (q *turnPrinter) addLateFinding(list []sentBackCall, turn int32) {
+	e, _ := q.in.Timeline.Event(q.events)
+	for i := range slices.Backward(list) {
+		_, c := q.in.Session().Find(list[i].of)
+		if list[i].of.Turn == turn && c != nil && c.Slot == e.Slot {
+			list[i].findings = append(list[i].findings, foundBy(c, q.events)...)
+			return
+		}
+	}
 }
 
 // foundBy returns the findings about a call that one event produced.
