@@ -107,26 +107,32 @@ func (a *app) statsCommand() *cobra.Command {
 	return cmd
 }
 
-// runStats reads every file and writes the numbers.
-func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
+// parseFlags returns the keys and the conditions in the flags. It returns an error if flags contradict each other.
+func (f *statsFlags) parseFlags() (keys []stats.Key, conditions []stats.Condition, err error) {
 	if strings.TrimSpace(f.by) == "" {
-		return usageErrorf("--by: needs a key\nkeys: %s", present.JoinWords(stats.KeyNames()...))
+		return nil, nil, usageErrorf("--by: needs a key\nkeys: %s", present.JoinWords(stats.KeyNames()...))
 	}
 	keys, unknown := stats.ParseKeys(f.by)
 	if unknown != "" || len(keys) == 0 {
-		return usageErrorf("--by: unknown key %q%s\nkeys: %s", unknown, suggestName(unknown, stats.KeyNames()), present.JoinWords(stats.KeyNames()...))
+		return nil, nil, usageErrorf("--by: unknown key %q%s\nkeys: %s", unknown, suggestName(unknown, stats.KeyNames()), present.JoinWords(stats.KeyNames()...))
 	}
 	codes := mapSlice(providers.Findings(), func(d *stream.Diagnosis) string { return d.Code })
 	conditions, wrong := stats.ParseConditions(f.failOn, codes)
 	switch {
 	case wrong != "":
-		return usageErrorf("--fail-on: unknown condition %s\n%s; 'toolscope help findings' lists the codes", wrong, stats.ConditionHelp)
+		return nil, nil, usageErrorf("--fail-on: unknown condition %s\n%s; 'toolscope help findings' lists the codes", wrong, stats.ConditionHelp)
 	case f.format == "prometheus" && len(f.vs) > 0:
-		return usageErrorf("--vs: --format prometheus has no comparisons\nuse --format text or jsonl")
+		return nil, nil, usageErrorf("--vs: --format prometheus has no comparisons\nuse --format text or jsonl")
 	case len(f.vs) == 0 && slices.ContainsFunc(conditions, stats.Condition.NeedsComparison):
-		return usageErrorf("--fail-on worse: needs the older files\nuse --vs FILE, or a period such as --vs 14d..7d")
+		return nil, nil, usageErrorf("--fail-on worse: needs the older files\nuse --vs FILE, or a period such as --vs 14d..7d")
 	}
-	if err := f.checkDrift(keys, conditions); err != nil {
+	return keys, conditions, f.checkDrift(keys, conditions)
+}
+
+// runStats reads every file and writes the numbers.
+func (a *app) runStats(cmd *cobra.Command, args []string, f *statsFlags) error {
+	keys, conditions, err := f.parseFlags()
+	if err != nil {
 		return err
 	}
 	byTool := slices.Contains(keys, stats.Tool)
