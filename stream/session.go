@@ -227,6 +227,7 @@ const (
 	broadcastRefused
 	broadcastFailed
 	broadcastOther
+	broadcastCancelled
 	broadcastTools   // a FinishDone with a finish reason that is about tools
 	broadcastFailure // a Failure
 	broadcastClose   // a TurnClose
@@ -237,10 +238,13 @@ const (
 
 // broadcastOf returns the broadcast for a Finish.
 func broadcastOf(e Event) broadcast {
-	if e.Code == FinishDone && toolWords[e.Text] {
+	switch {
+	case e.Code == FinishDone && toolWords[e.Text]:
 		return broadcastTools
+	case e.Code > FinishCancelled:
+		return broadcastOther
 	}
-	return broadcast(min(e.Code, FinishOther))
+	return broadcast(e.Code)
 }
 
 // choiceCalls contains the calls of one choice, by number. A broadcast still has to visit calls[passed:], and the

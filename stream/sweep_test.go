@@ -68,7 +68,7 @@ func TestSweeps(t *testing.T) {
 			case 5:
 				events = append(events, named(slot, "", "f"))
 			case 6, 7:
-				e := finish(Code(r.IntN(5)), words[r.IntN(len(words))])
+				e := finish(Code(r.IntN(int(FinishCancelled)+1)), words[r.IntN(len(words))])
 				e.Slot = choice
 				events = append(events, e)
 			case 8:
