@@ -3,12 +3,10 @@
 package fleet
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/bits"
 	"os"
@@ -60,22 +58,29 @@ func isSound(path string) bool {
 		return true
 	}
 	defer file.Close()
-	in, number := bufio.NewReaderSize(file, 1<<16), uint64(0)
-	for {
-		head, err := in.Peek(messageHead)
-		if err != nil {
-			return len(head) == 0 && err == io.EOF
-		}
-		f := messageFile{text: head}
-		size, next := f.sizeOf(0), f.numberOf(0)
-		if size < messageHead+messageSum || f.subjectSizeOf(0) > size-messageHead-messageSum || number > 0 && next != number+1 {
-			return false
-		}
-		if _, err := in.Discard(size); err != nil {
-			return false
-		}
-		number = next
+	info, err := file.Stat()
+	if err != nil {
+		return true
 	}
+	window := make([]byte, 1<<12)
+	read, from, number := window[:0], int64(0), uint64(0)
+	for at := int64(0); at < info.Size(); {
+		if at+messageHead > from+int64(len(read)) { // small messages are read together, and the rest of a large one is skipped
+			n, _ := file.ReadAt(window, at)
+			read, from = window[:n], at
+		}
+		f := messageFile{text: read[at-from:]}
+		if len(f.text) < messageHead {
+			return false
+		}
+		size, next := f.sizeOf(0), f.numberOf(0)
+		if size < messageHead+messageSum || at+int64(size) > info.Size() || f.subjectSizeOf(0) > size-messageHead-messageSum ||
+			number > 0 && next != number+1 {
+			return false
+		}
+		at, number = at+int64(size), next
+	}
+	return true
 }
 
 // messageFile is the content of a file in the hub's store.

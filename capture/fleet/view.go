@@ -465,7 +465,7 @@ const maxUnreadable = 256
 // e.g. because a file of its store is damaged. It reports whether there are any. The parameter before is the time of
 // the next message; zero if there is none.
 func (v *View) countUnreadable(ctx context.Context, to uint64, before time.Time) bool {
-	n, seq := int64(0), v.passed+1
+	n, seq, some := int64(0), v.passed+1, ""
 	for ; seq <= to && seq-v.passed <= maxUnreadable; seq++ {
 		_, err := v.stream.GetMsg(ctx, seq)
 		var refused *jetstream.APIError
@@ -476,11 +476,11 @@ func (v *View) countUnreadable(ctx context.Context, to uint64, before time.Time)
 			return false
 		}
 	}
-	if n == maxUnreadable {
-		n = int64(to - v.passed)
-	}
 	if n == 0 {
 		return false
+	}
+	if seq <= to { // not all of them were requested
+		some = "at least "
 	}
 	v.passed = to
 	v.mu.Lock()
@@ -493,7 +493,7 @@ func (v *View) countUnreadable(ctx context.Context, to uint64, before time.Time)
 	if !before.IsZero() {
 		when = append(when, "before "+before.UTC().Format(time.RFC3339))
 	}
-	text := fmt.Sprintf("gap: the hub can no longer read %s", count.Of(n, "message"))
+	text := fmt.Sprintf("gap: the hub can no longer read %s%s", some, count.Of(n, "message"))
 	if len(when) > 0 {
 		text += " that arrived " + strings.Join(when, " and ")
 	}
