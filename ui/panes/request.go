@@ -78,20 +78,28 @@ func (r *Request) headRows() int {
 	if r.head.Empty() {
 		return 0
 	}
+	return 1 + len(r.notes) + r.shownTable().rowCount()
+}
+
+// bodyTable is a table above the body, whose rows are about parts of the body.
+type bodyTable interface {
+	rowCount() int
+	partAt(row int) int // offset of the part, or -1
+	drawRow(p *screen.Pen, row int)
+}
+
+// shownTable returns the table that is shown: the breakdown, or the differences from the previous request.
+func (r *Request) shownTable() bodyTable {
 	if r.edits.shown {
-		return 1 + len(r.notes) + r.edits.rowCount()
+		return &r.edits
 	}
-	return 1 + len(r.notes) + r.parts.rowCount()
+	return &r.parts
 }
 
 // toggleFold folds or unfolds the row at the cursor. If the cursor is in the table above the body, it moves to the
 // selected part of the body.
 func (r *Request) toggleFold() {
-	at := r.parts.partAt(r.At - 1 - len(r.notes))
-	if r.edits.shown {
-		at = r.edits.partAt(r.At - 1 - len(r.notes))
-	}
-	if at >= 0 && r.doc != nil {
+	if at := r.shownTable().partAt(r.At - 1 - len(r.notes)); at >= 0 && r.doc != nil {
 		r.GoTo(at)
 	} else if row := r.selectedRow(); row >= 0 {
 		r.setFolded(!r.doc.shut[row])
@@ -362,11 +370,7 @@ func (r *Request) Draw(p *screen.Pen, y int, focused bool) {
 		if row < r.headRows()-1 || row == r.At { // the title of the body begins at the edge
 			r.drawCursor(p, row)
 		}
-		if r.edits.shown {
-			r.edits.drawRow(p, row-1-len(r.notes))
-		} else {
-			r.parts.drawRow(p, row-1-len(r.notes))
-		}
+		r.shownTable().drawRow(p, row-1-len(r.notes))
 	case r.doc == nil:
 		if n := row - r.headRows(); n >= 0 && n < len(r.why) {
 			p.Spaces(screen.Bare, 1)
