@@ -150,7 +150,7 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 }
 
 // DescribeDifference describes the first difference between two values of requests, at the path of the values. It ignores
-// white space, the order of fields, and the marks for the cache. It returns "" if there is no difference.
+// white space, the order of fields, and cache marks. It returns "" if there is no difference.
 func DescribeDifference(path string, was, is json.Value) string {
 	if bytes.Equal(was, is) || !isDifferent(was, is) {
 		return ""

@@ -96,12 +96,16 @@ func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn in
 		said.By, said.Code = stream.Network, ""
 	}
 	said.Refusal = x.refusalOf(&said, words, turn)
+	repeats := stream.Party(0) // the party that used a refused id for two calls
+	if said.Refusal != nil {
+		repeats = x.in.causeOfRepeatedID(words)
+	}
 	switch status := x.Head.Status; {
 	case said.By != 0 || said.Cause != 0 || x.own:
 	case x.isFromGateway():
 		said.Cause, said.Gateway = stream.Gateway, x.gatewayName()
-	case said.Refusal != nil && x.in.causeOfRepeatedID(words) != 0:
-		said.Cause = x.in.causeOfRepeatedID(words)
+	case repeats != 0:
+		said.Cause = repeats
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status), said.Code == "insufficient_quota":
 		said.Cause = stream.Client
 	}

@@ -40,21 +40,23 @@ func (c *textCalls) beforeEvent(e *stream.Event) {
 
 // hasFinish reports whether a turn has a finish reason.
 func (c *textCalls) hasFinish(number int32) bool {
-	if number < 0 || int(number) >= len(c.x.turns) {
-		return false
-	}
-	t := c.x.in.Session().Turn(c.x.turns[number])
+	t := c.turnOf(number)
 	return t != nil && t.Finish != ""
+}
+
+// turnOf returns the turn with the decoder's number, or nil.
+func (c *textCalls) turnOf(number int32) *stream.Turn {
+	if number < 0 || int(number) >= len(c.x.turns) {
+		return nil
+	}
+	return c.x.in.Session().Turn(c.x.turns[number])
 }
 
 // findIn returns a finding about the call at the end of a turn's text or reasoning. The result ok is false if
 // there is none.
 func (c *textCalls) findIn(number int32, d *stream.Diagnosis) (f stream.Finding, ok bool) {
-	if number < 0 || int(number) >= len(c.x.turns) || !isDecoded(c.x.Protocol) {
-		return f, false
-	}
-	t := c.x.in.Session().Turn(c.x.turns[number])
-	if t == nil || t.HasGap() || t.Failure != "" {
+	t := c.turnOf(number)
+	if t == nil || !isDecoded(c.x.Protocol) || t.HasGap() || t.Failure != "" {
 		return f, false
 	}
 	otherCalls := slices.ContainsFunc(t.Calls, func(call *stream.Call) bool { return !call.RunByProvider })

@@ -255,9 +255,8 @@ func (r *runningProxy) showScreen(ctx context.Context, prices *price.Table) erro
 	defer cancel()
 	o := ui.Options{
 		Source: "proxy " + strings.TrimPrefix(r.url, "http://"), Inbox: r.shown, Prices: prices,
-		Status: r.statusNotes, Setup: r.setupText(), Break: r.point,
+		Status: r.statusNotes, Setup: r.setupText(), Break: r.point, Capture: r.capturePath(),
 	}
-	o.Capture = r.capturePath()
 	go r.wakeScreen(ctx)
 	err := r.app.showScreen(o, nil)
 	r.close()

@@ -187,7 +187,7 @@ func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 				}
 			}
 		case stream.Found:
-			if _, waits := q.open[of.Turn]; !waits {
+			if _, waits := q.open[of.Turn]; !waits && len(back) > 0 {
 				q.addLateFinding(back, of.Turn)
 			}
 		}
