@@ -219,7 +219,8 @@ func (s *routesPage) drawCells(p *screen.Pen, g screen.Surface, role screen.Role
 	if isWide {
 		numbers += routeSilenceCells + path
 	}
-	p.TextOn(role, g, p.Pad(cells[0], max(12, min(host, p.Left-numbers-1))))
+	host = max(12, min(host, p.Left-numbers-1))
+	p.TextOn(role, g, p.Pad(p.Truncate(cells[0], host-1), host))
 	if isWide {
 		p.TextOn(role, g, p.Pad(cells[1], path))
 	}
