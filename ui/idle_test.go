@@ -2,6 +2,7 @@ package ui
 
 import (
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -70,25 +71,33 @@ func TestIdleScreen(t *testing.T) {
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
-				updates, views, bytes, heap := m.updates.Load(), m.views.Load(), screen.bytes.Load(), held()
-				if updates == 0 || views == 0 || bytes < 1000 {
-					t.Fatalf("%d messages, %d frames, %d bytes before", updates, views, bytes)
+				if u, v, b := m.updates.Load(), m.views.Load(), screen.bytes.Load(); u == 0 || v == 0 || b < 1000 {
+					t.Fatalf("%d messages, %d frames, %d bytes before", u, v, b)
 				}
 				idle := time.Hour
 				if thin() > 1 && c.what == "in a stream" {
 					idle = 10 * time.Minute
 				}
-				time.Sleep(idle)
-				synctest.Wait()
 				ticks := int64(0)
 				if c.what == "in a stream" {
 					ticks = int64(idle / time.Second)
 				}
-				if u, v, b := m.updates.Load()-updates, m.views.Load()-views, screen.bytes.Load()-bytes; u > ticks || v > ticks || b > 200*ticks || u < ticks-1 {
-					t.Errorf("%d messages, %d frames and %d bytes on an idle screen", u, v, b)
+				// The runtime can need more memory once, for example for its pools. A leak grows in each period.
+				grown := make([]int64, 0, 3)
+				for len(grown) < cap(grown) {
+					updates, views, bytes, heap := m.updates.Load(), m.views.Load(), screen.bytes.Load(), held()
+					time.Sleep(idle)
+					synctest.Wait()
+					if u, v, b := m.updates.Load()-updates, m.views.Load()-views, screen.bytes.Load()-bytes; u > ticks || v > ticks || b > 200*ticks || u < ticks-1 {
+						t.Errorf("%d messages, %d frames and %d bytes on an idle screen", u, v, b)
+					}
+					more := held() - heap
+					if grown = append(grown, more); more <= 64<<10 {
+						break
+					}
 				}
-				if more := held() - heap; more > 64<<10 {
-					t.Errorf("%d bytes more are held after an hour", more)
+				if least := slices.Min(grown); least > 64<<10 {
+					t.Errorf("after each %v without data, at least %d bytes more are held: %d", idle, least, grown)
 				}
 				p.Quit()
 				if err := <-ended; err != nil {
