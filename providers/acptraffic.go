@@ -63,7 +63,7 @@ var shownCall = &stream.Diagnosis{
 
 // matchShownCall matches a shown call of an agent to the model's call with the same id. When the shown arguments are
 // final, it compares them with the model's arguments.
-func (x *Exchange) matchShownCall(e stream.Event) {
+func (x *Exchange) matchShownCall(e *stream.Event) {
 	if e.Kind != stream.CallOpen && e.Kind != stream.Seal || x.Protocol.Name != acp.Name {
 		return
 	}

@@ -254,7 +254,7 @@ func (ls *conversations) startingCall(r *requestKey) (s agentCall, ok bool) {
 }
 
 // afterEvent records a call with final arguments if the call starts an agent.
-func (r *requestState) afterEvent(e stream.Event) {
+func (r *requestState) afterEvent(e *stream.Event) {
 	if e.Kind != stream.Seal {
 		return
 	}

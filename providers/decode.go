@@ -283,7 +283,7 @@ func (x *Exchange) completeOpening(said stream.Opening, turn int32) *stream.Open
 // handleEvent emits an event of the decoder, unless a gap may be the only reason for the event.
 func (x *Exchange) handleEvent(e stream.Event) {
 	x.gap.checkBeginning(&e)
-	if x.gap.missed == 0 && !x.gap.beganBefore || !x.gap.isDoubtful(e) {
+	if x.gap.missed == 0 && !x.gap.beganBefore || !x.gap.isDoubtful(&e) {
 		x.emit(e)
 	}
 }
@@ -291,7 +291,7 @@ func (x *Exchange) handleEvent(e stream.Event) {
 // emit adds the facts of the exchange to an event, adds the event to the timeline, and then passes the event to the
 // parts of the exchange that follow events. The first event of a turn, of any kind, opens the turn.
 func (x *Exchange) emit(e stream.Event) {
-	if x.isUnknowable(e) || x.details.isBeyondLimit(&e) {
+	if x.isUnknowable(&e) || x.details.isBeyondLimit(&e) {
 		return
 	}
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
@@ -301,17 +301,17 @@ func (x *Exchange) emit(e stream.Event) {
 	turn := e.Turn // the decoder's number
 	x.stampEvent(&e)
 	x.in.Timeline.Append(e)
-	x.noteTurnEnd(e, turn)
-	x.checkToolChoice(e, turn)
-	x.checkBudget(e, turn)
-	x.silence.afterEvent(e, turn)
-	x.past.afterEvent(e)
-	x.requests.afterEvent(e)
-	x.gap.afterEvent(e, turn)
-	x.ignored.afterEvent(e)
-	x.check.afterEvent(e)
-	x.in.matchEvent(e)
-	x.matchShownCall(e)
+	x.noteTurnEnd(&e, turn)
+	x.checkToolChoice(&e, turn)
+	x.checkBudget(&e, turn)
+	x.silence.afterEvent(&e, turn)
+	x.past.afterEvent(&e)
+	x.requests.afterEvent(&e)
+	x.gap.afterEvent(&e, turn)
+	x.ignored.afterEvent(&e)
+	x.check.afterEvent(&e)
+	x.in.matchEvent(&e)
+	x.matchShownCall(&e)
 }
 
 // stampEvent adds the facts of the exchange to an event of the decoder: the time, the frame, and the
@@ -352,7 +352,7 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 }
 
 // noteTurnEnd adds a turn that has ended to the index of calls, and to the conversation of the turn.
-func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
+func (x *Exchange) noteTurnEnd(e *stream.Event, turn int32) {
 	if e.Kind != stream.TurnClose {
 		return
 	}
@@ -368,14 +368,14 @@ func (x *Exchange) noteTurnEnd(e stream.Event, turn int32) {
 
 // isUnknowable reports whether an event is based on something that the source can't show. Such an event reports a
 // missing part that the source never contains, or usage that an earlier exchange already reported.
-func (x *Exchange) isUnknowable(e stream.Event) bool {
+func (x *Exchange) isUnknowable(e *stream.Event) bool {
 	if e.Kind == stream.UsageEvent && x.Head.UsageBefore {
 		return true
 	}
 	if e.Kind != stream.Found || !x.Head.EndUnknown && !x.Head.EventNamesUnknown && !x.Head.NoDeltas && !x.cutFrame {
 		return false
 	}
-	switch stream.PayloadOf[stream.Finding](e).Diagnosis.Base() {
+	switch stream.PayloadOf[stream.Finding](*e).Diagnosis.Base() {
 	case stream.NoTerminator:
 		return x.Head.EndUnknown
 	case protocol.FinishMissing:

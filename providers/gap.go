@@ -257,7 +257,7 @@ func (x *Exchange) openTurns() (open []int32) {
 // isDoubtful reports whether an event of the decoder may be wrong because of a gap. After a gap, any finding is
 // doubtful, but a fault or a signature is doubtful only in a turn with a gap. If the beginning of a log is missing,
 // findings about the first turn are doubtful.
-func (g *gaps) isDoubtful(e stream.Event) bool {
+func (g *gaps) isDoubtful(e *stream.Event) bool {
 	switch e.Kind {
 	case stream.Found:
 		return g.missed > 0 || e.Turn <= 0
@@ -275,7 +275,7 @@ func (g *gaps) isDoubtful(e stream.Event) bool {
 
 // afterEvent reports the gap in turns that open after it. A turn may have begun in the gap. Until a turn has
 // certainly ended, each turn that seems to begin may be the rest of that unseen turn.
-func (g *gaps) afterEvent(e stream.Event, turn int32) {
+func (g *gaps) afterEvent(e *stream.Event, turn int32) {
 	switch {
 	case !g.hidden:
 	case e.Kind == stream.TurnOpen:

@@ -260,11 +260,11 @@ func (h *history) latestConversation() *agentConversation {
 
 // afterEvent reports a tool result that is in the same log lines as its call. The lines don't show in which
 // form the model received the result.
-func (h *history) afterEvent(e stream.Event) {
+func (h *history) afterEvent(e *stream.Event) {
 	if e.Kind != stream.CallResult {
 		return
 	}
-	of, t := stream.PayloadOf[stream.ResultFor](e), h.x.in.Session().Turn(e.Turn)
+	of, t := stream.PayloadOf[stream.ResultFor](*e), h.x.in.Session().Turn(e.Turn)
 	if !of.HasContent || t == nil {
 		return
 	}

@@ -46,7 +46,7 @@ type ignoredName struct {
 const maxIgnoredNames = 6
 
 // afterEvent records an event of the current frame.
-func (c *ignoredFrames) afterEvent(e stream.Event) {
+func (c *ignoredFrames) afterEvent(e *stream.Event) {
 	switch e.Kind {
 	case stream.Unknown:
 		c.unknown, c.what = true, e.Text

@@ -262,7 +262,7 @@ func (m *mcpTraffic) stopsAt(all map[int]ExchangeOffset, known int32) {
 }
 
 // matchEvent passes an event of the timeline to the matcher.
-func (in *Inspector) matchEvent(e stream.Event) {
+func (in *Inspector) matchEvent(e *stream.Event) {
 	if in.executed == nil || len(in.executed.log.Servers) == 0 || e.Turn == stream.NoTurn {
 		return
 	}
@@ -270,7 +270,7 @@ func (in *Inspector) matchEvent(e stream.Event) {
 	if e.Kind == stream.CallOpen || e.Kind == stream.CallMeta {
 		in.executed.checkServerSchemas(t)
 	}
-	in.executed.matcher.AddEvent(t, e)
+	in.executed.matcher.AddEvent(t, *e)
 }
 
 // maxEarlierTurns is the maximum number of turns that are matched although they came before the first server.

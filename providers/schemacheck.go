@@ -120,7 +120,7 @@ func (in *Inspector) toolSet(tools []protocol.Tool, more bool) *schema.Set {
 }
 
 // afterEvent checks e, the latest event in the timeline, against the tools. It adds the findings.
-func (c *schemaCheck) afterEvent(e stream.Event) {
+func (c *schemaCheck) afterEvent(e *stream.Event) {
 	if e.Kind != stream.CallOpen && len(c.watches) == 0 {
 		return
 	}
@@ -131,22 +131,22 @@ func (c *schemaCheck) afterEvent(e stream.Event) {
 	switch e.Kind {
 	case stream.CallOpen:
 		delete(c.watches, key)
-		c.followCall(e)
+		c.followCall(*e)
 	case stream.CallMeta, stream.Args, stream.Rewrite:
 		if w := c.checkerOf(key); w != nil {
-			c.addFindings(e, e.Slot, w.Extend())
+			c.addFindings(*e, e.Slot, w.Extend())
 		}
 	case stream.Seal:
 		if w := c.checkerOf(key); w != nil && e.Code == stream.SealWithdrawn {
 			w.Unseal()
 		} else if w != nil {
-			c.addFindings(e, e.Slot, w.Seal())
+			c.addFindings(*e, e.Slot, w.Seal())
 			if w.Waiting() {
 				c.waiting = append(c.waiting, key)
 			}
 		}
 	case stream.Finish:
-		c.judgeWaiting(e)
+		c.judgeWaiting(*e)
 	case stream.TurnClose:
 		for k := range c.watches {
 			if k.turn == e.Turn {

@@ -62,7 +62,7 @@ const (
 var gapWords = [numGapKinds]string{"no delta", "no delta", "no byte of the arguments"}
 
 // afterEvent updates the silence with an event of the turn.
-func (s *silence) afterEvent(e stream.Event, number int32) {
+func (s *silence) afterEvent(e *stream.Event, number int32) {
 	s.progress.followEvent(e.Kind, e.At)
 	switch e.Kind {
 	case stream.TurnOpen:
@@ -70,23 +70,23 @@ func (s *silence) afterEvent(e stream.Event, number int32) {
 	case stream.Heartbeat:
 		s.pings++
 	case stream.TextDelta:
-		s.noteDelta(&e, gapInText)
+		s.noteDelta(e, gapInText)
 	case stream.ThinkDelta:
-		s.noteDelta(&e, gapInReasoning)
+		s.noteDelta(e, gapInReasoning)
 	case stream.CallOpen, stream.Args:
 		s.named = true
-		s.noteDelta(&e, gapInArgs)
+		s.noteDelta(e, gapInArgs)
 	case stream.Seal:
-		s.endGap(&e)
+		s.endGap(e)
 		s.kind = gapInText
 	case stream.Finish:
-		s.endGap(&e)
+		s.endGap(e)
 		s.over = true
 	case stream.TurnClose:
 		if !s.over {
-			s.endGap(&e)
+			s.endGap(e)
 		}
-		s.reportStall(&e, number)
+		s.reportStall(e, number)
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 var limitWords = regexp.MustCompile(`(?i)max|length|context|limit|budget|token|^(?:2|incomplete)$`)
 
 // checkBudget reports a turn that a limit cut off when it contained little more than reasoning.
-func (x *Exchange) checkBudget(e stream.Event, number int32) {
+func (x *Exchange) checkBudget(e *stream.Event, number int32) {
 	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn {
 		return
 	}

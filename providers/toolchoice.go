@@ -115,7 +115,7 @@ func (c *toolChoice) readConfig(v json.Value) {
 
 // checkToolChoice compares a response that ended normally with its request. It skips WebSockets, logs and session
 // files, because their requests don't each belong to exactly one response.
-func (x *Exchange) checkToolChoice(e stream.Event, number int32) {
+func (x *Exchange) checkToolChoice(e *stream.Event, number int32) {
 	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn || len(x.turns) != 1 || x.HasManyRequests() ||
 		x.Head.Reconstructed || sessionOf(x.Head) != nil || x.gap.requestBytes > 0 || x.out.Refused || !isDecoded(x.Protocol) {
 		return
