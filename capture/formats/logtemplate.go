@@ -25,6 +25,7 @@ type lineTemplate struct {
 type templateLevel struct {
 	head, tail templateSide
 	quoted     *payloadPath // place of the string; nil for the line
+	start      stringStart  // of the string with the next level
 }
 
 // templateSide is the text before or after the next level. The next line is likely to have the same text as
@@ -209,12 +210,53 @@ func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp 
 		return false
 	}
 	n, closed := 0, false
-	s.quotes[i], n, closed = json.ReadString(s.quotes[i][:0], at.text[at.from:])
+	s.quotes[i], n, closed = l.start.readString(s.quotes[i][:0], at.text[at.from:])
 	if at.to = at.from + n; !closed {
 		return false
 	}
 	n, is = l.tail.match(at.text[at.to:], stamp)
 	return is && at.to+n == len(at.text)
+}
+
+// stringStart is the common beginning of the latest strings at one place of a log. Most chunks of a stream have the
+// same beginning, with many escapes, so these are read only once.
+type stringStart struct {
+	literal []byte // the beginning, with its quote and its escapes; empty if there is none
+	text    []byte // the beginning without them
+	last    []byte // beginning of the latest string that literal didn't fit
+}
+
+const (
+	minStringStart = 32  // minimum number of bytes of a common beginning
+	minLikeString  = 64  // minimum number of bytes of a string that is compared with the next one
+	maxStringStart = 512 // maximum number of bytes that are compared
+)
+
+// readString returns the same as json.ReadString.
+func (c *stringStart) readString(dst, p []byte) (out []byte, n int, closed bool) {
+	if k := len(c.literal); k > 0 && bytes.HasPrefix(p, c.literal) {
+		out, n, closed = json.ReadStringFrom(append(dst, c.text...), p[k-1:])
+		return out, k - 1 + n, closed
+	}
+	if out, n, closed = json.ReadString(dst, p); n >= minLikeString {
+		c.compare(p[:min(n, maxStringStart)])
+	}
+	return out, n, closed
+}
+
+// compare sets the common beginning to that of p and the string before it. It ends after a colon, because no escape
+// contains one, and before the first \u, which may lack its digits.
+func (c *stringStart) compare(p []byte) {
+	n := 0
+	for n < min(len(p), len(c.last)) && p[n] == c.last[n] {
+		n++
+	}
+	common, _, _ := bytes.Cut(p[:n], []byte(`\u`))
+	if n = bytes.LastIndexByte(common, ':') + 1; n >= minStringStart {
+		c.literal = append(c.literal[:0], p[:n]...)
+		c.text, _, _ = json.ReadString(c.text[:0], c.literal)
+	}
+	c.last = append(c.last[:0], p...)
 }
 
 // matchValue finds the value that contains the payload. It reports whether the text has the form of the current

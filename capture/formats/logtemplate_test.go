@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/json"
 )
 
 // mouldLogs lists forms of logs in which every line can become a template. Each function returns line n: a payload
@@ -195,6 +196,37 @@ func TestMouldCost(t *testing.T) {
 		if each := (cost(two) - cost(one)) / lines; each > 0.1 {
 			t.Errorf("%s: %.2f allocations a line", name, each)
 		}
+	}
+}
+
+// TestStringStart checks that a string is read the same whether or not strings with the same beginning came before it.
+func TestStringStart(t *testing.T) {
+	parts := []string{`\"`, `\\`, `\n`, `\ud83d\ude00`, `\ud83d`, `\uzzzz:`, `"`, `\`, "é:", `{\"type\":\"content_block_delta\",\"index\":0,`, "some words: more of them "}
+	random := rand.New(rand.NewPCG(1, 2))
+	join := func(n int) (text string) {
+		for range random.IntN(n) {
+			text += parts[random.IntN(len(parts))]
+		}
+		return text
+	}
+	var s stringStart
+	start, served := "", 0
+	for round := range 20_000 {
+		if round%50 == 0 {
+			start = join(12)
+		}
+		p := []byte(`"` + start + join(8) + `",rest"`)
+		if len(s.literal) > 0 && bytes.HasPrefix(p, s.literal) {
+			served++
+		}
+		want, wantLen, wantClosed := json.ReadString([]byte("before"), p)
+		got, n, closed := s.readString([]byte("before"), p)
+		if n != wantLen || closed != wantClosed || !bytes.Equal(got, want) {
+			t.Fatalf("%s after the beginning %s: %q, %d, %v; want %q, %d, %v", p, s.literal, got, n, closed, want, wantLen, wantClosed)
+		}
+	}
+	if served < 500 {
+		t.Fatalf("%d strings have the common beginning", served)
 	}
 }
 
