@@ -438,7 +438,7 @@ func unwrapBedrock(f stream.Frame) stream.Frame {
 	case !mayBeWrapped(&f):
 		return f
 	case string(f.Event) == "chunk":
-	case bytes.Contains(f.Data, []byte(`"chunk"`)):
+	case bytes.Contains(f.Data, []byte(`hunk"`)) && bytes.Contains(f.Data, []byte(`"chunk"`)): // JSON has many quotes, but few of the letter h
 		inner = inner.Get("chunk")
 	case bytes.Contains(f.Data, []byte(`Exception"`)):
 		return unwrapException(f)
