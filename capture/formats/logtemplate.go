@@ -28,6 +28,9 @@ type templateLevel struct {
 	start      stringStart  // of the string with the next level
 }
 
+// isBare reports whether there is no text before and after the next level.
+func (l *templateLevel) isBare() bool { return len(l.head.parts) == 0 && len(l.tail.parts) == 0 }
+
 // templateSide is the text before or after the next level. The next line is likely to have the same text as
 // the latest one.
 type templateSide struct {
@@ -187,6 +190,8 @@ func (s *templateSet) matchLevels(m *lineTemplate, line []byte) (text, stamp []b
 		switch {
 		case i < last:
 			is = s.openString(i, l, at, &stamp)
+		case m.value && l.isBare() && s.usual.matches(at.text):
+			at.from, at.to, is = 0, len(at.text), true
 		case m.value:
 			is = at.matchValue(l, &stamp)
 		default:
