@@ -518,6 +518,9 @@ func sameButDigits(was, p []byte) (n int) {
 	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
 		n += 8
 	}
+	for n < min(len(was), len(p)) && (was[n] == p[n] || isDigit(was[n]) && isDigit(p[n])) {
+		n++
+	}
 	for n > 0 && isDigit(was[n-1]) { // compare all digits of one number together
 		n--
 	}

@@ -38,16 +38,34 @@ func (s timestamp) withoutQuotes() []byte {
 	return s.text
 }
 
-// timestampCache holds the latest time, because neighbouring lines often have the same time.
+// timestampCache holds the latest time, because neighbouring lines often have the same time, or one in the same minute.
 type timestampCache struct {
-	text []byte
-	at   time.Time
+	text    []byte
+	at      time.Time
+	seconds time.Duration // seconds within the minute
+	size    int           // length of the seconds in text; 0 if the text isn't a date and a time of day
 }
 
 // parse returns the same as timestamp.parse.
 func (c *timestampCache) parse(s timestamp) time.Time {
-	if !bytes.Equal(s.text, c.text) {
-		c.at, c.text = s.parse(), append(c.text[:0], s.text...)
+	const day, minute = len("2006-01-02T"), len("2006-01-02T15:04:")
+	text := s.withoutQuotes()
+	if bytes.Equal(text, c.text) {
+		return c.at
+	}
+	if c.size > 0 && len(text) > minute && string(text[:minute]) == string(c.text[:minute]) {
+		d, n := secondsTime(text[minute:])
+		if n > 0 && string(text[minute+n:]) == string(c.text[minute+c.size:]) {
+			c.at, c.seconds, c.size = c.at.Add(d-c.seconds), d, n
+			c.text = append(c.text[:minute], text[minute:]...)
+			return c.at
+		}
+	}
+	c.at, c.text, c.size = s.parse(), append(c.text[:0], text...), 0
+	if len(text) > minute && areDigits(text, 0, 4) && !c.at.IsZero() {
+		if _, n := clockTime(text[day:]); n > 0 {
+			c.seconds, c.size = secondsTime(text[minute:])
+		}
 	}
 	return c.at
 }
