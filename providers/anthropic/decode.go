@@ -31,13 +31,20 @@ type contentBlock struct {
 	call   int32 // slot of the block's call, which may have begun in an earlier block
 }
 
-// deltaKinds maps each kind of delta to the kinds of blocks that may contain it.
-var deltaKinds = map[string][]string{
-	"text_delta": {"text"}, "citations_delta": {"text"}, "thinking_delta": {"thinking"}, "signature_delta": {"thinking"},
-	"input_json_delta": {"tool_use", "server_tool_use", "mcp_tool_use"},
+// mayContain reports whether a block may contain a kind of delta. It returns true for an unknown kind.
+func (b *contentBlock) mayContain(delta []byte) bool {
+	switch string(delta) {
+	case "text_delta", "citations_delta":
+		return b.kind == "text"
+	case "thinking_delta", "signature_delta":
+		return b.kind == "thinking"
+	case "input_json_delta":
+		return b.kind == "tool_use" || b.kind == "server_tool_use" || b.kind == "mcp_tool_use"
+	}
+	return true
 }
 
-// deltaBlocks are the kinds of blocks in deltaKinds.
+// deltaBlocks are the kinds of blocks in mayContain.
 var deltaBlocks = map[string]bool{"text": true, "thinking": true, "tool_use": true, "server_tool_use": true, "mcp_tool_use": true}
 
 // startSlot is the slot of the first complete block in message_start. It is high because the stream's later blocks
@@ -268,7 +275,7 @@ func readOtherBlock(o *protocol.Out, t *protocol.Turn, slot int32, kind string, 
 
 func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	b, begun := d.blocks[slot]
-	if kinds := deltaKinds[string(d.ev.delta.kind.Word())]; begun && kinds != nil && !slices.Contains(kinds, b.kind) && deltaBlocks[b.kind] {
+	if begun && !b.mayContain(d.ev.delta.kind.Word()) && deltaBlocks[b.kind] {
 		t.Once(stream.ProtocolViolation, "%s arrived in block %d, whose type is %s: Claude Code stops here",
 			stream.OwnFact(d.ev.delta.kind.Text()), slot, stream.OwnFact(b.kind))
 	}
