@@ -27,6 +27,9 @@ type SSESplitter struct {
 	failed bool // the open block has a field error, collected in own
 	stray  []byte
 	fields sseFields
+
+	usual     []byte // the latest block with one data line, up to its data; see takeUsual
+	usualName []byte // the name of the event in usual
 }
 
 // sseFields counts the fields and comments of the open block.
@@ -44,11 +47,15 @@ func (s *SSESplitter) Write(p []byte, emit func(Frame)) {
 				continue
 			}
 		}
-		if lf < i {
-			lf = indexFrom(p, i, '\n')
-		}
 		if cr < i {
 			cr = indexFrom(p, i, '\r')
+		}
+		if n := s.takeUsual(p[i:cr], emit); n > 0 {
+			i += n
+			continue
+		}
+		if lf < i {
+			lf = indexFrom(p, i, '\n')
 		}
 		end := min(lf, cr)
 		if end == len(p) {
@@ -62,6 +69,32 @@ func (s *SSESplitter) Write(p []byte, emit func(Frame)) {
 		i = end + 1
 	}
 	s.keepData()
+}
+
+// takeUsual emits the block at the beginning of p if it differs from the latest block only in its data. It returns the
+// length of the block, or 0 if it left p alone.
+func (s *SSESplitter) takeUsual(p []byte, emit func(Frame)) int {
+	from := len(s.usual)
+	if from == 0 || s.fields != (sseFields{}) || !s.line.isEmpty() || !bytes.HasPrefix(p, s.usual) {
+		return 0
+	}
+	n := bytes.IndexByte(p[from:], '\n')
+	if to := from + n; n < 0 || to+1 == len(p) || p[to+1] != '\n' {
+		return 0
+	}
+	s.pos += int64(from + n + 2)
+	emit(Frame{Event: s.usualName, Data: p[from : from+n], End: s.pos, Named: true})
+	return from + n + 2
+}
+
+// keepUsual keeps the beginning of the open block for takeUsual, as most programs write it.
+func (s *SSESplitter) keepUsual() {
+	s.usual, s.usualName = s.usual[:0], nil
+	if name := len(s.event); name > 0 {
+		s.usual = append(append(append(s.usual, "event: "...), s.event...), '\n')
+		s.usualName = s.usual[len(s.usual)-1-name : len(s.usual)-1]
+	}
+	s.usual = append(s.usual, "data: "...)
 }
 
 // indexFrom returns the index of c in p at or after i, or len(p).
@@ -199,6 +232,9 @@ func (s *SSESplitter) emitBlock(emit func(Frame), cut bool) {
 		f.Kind = FrameComment
 	}
 	s.data, s.lent, s.bare, s.failed = nil, false, false, false
+	if fields.data == 1 {
+		s.keepUsual()
+	}
 	emit(f)
 	s.event, s.own, s.stray = s.event[:0], resetBuffer(s.own), nil
 }

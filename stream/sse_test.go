@@ -133,6 +133,14 @@ var sseFrameCases = []frameCase{
 	{"data: 1\r\n\r\ndata: 2\r\n\r\n", []framed{data("1", 10), data("2", 21)}},
 	{"data: 1\r\rdata: 2\r\n\n", []framed{data("1", 9), data("2", 19)}},
 
+	// Blocks that begin like the one before.
+	{"event: a\ndata: 1\n\nevent: a\ndata: 2\n\nevent: a\ndata: 3\ndata: 4\n\nevent: ab\ndata: 5\n\n",
+		[]framed{{Event: "a", Data: "1", End: 18}, {Event: "a", Data: "2", End: 36}, {Event: "a", Data: "3\n4", End: 62}, {Event: "ab", Data: "5", End: 81}}},
+	{"event: a\ndata: 1\n\nevent: a\ndata: 2\r\n\r\nevent: a\ndata: \n\n",
+		[]framed{{Event: "a", Data: "1", End: 18}, {Event: "a", Data: "2", End: 37}, {Event: "a", End: 55}}},
+	{"event: a\ndata: 1\n\ndata: 2\n\ndata:  3\n\n: x\ndata: 4\n\ndata: 5",
+		[]framed{{Event: "a", Data: "1", End: 18}, data("2", 27), data(" 3", 37), data("4", 50), cut(data("5", 57))}},
+
 	// Unterminated blocks: kept, and marked.
 	{"data: 1", []framed{cut(data("1", 7))}},
 	{"data: 1\n", []framed{cut(data("1", 8))}},
