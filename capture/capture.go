@@ -152,7 +152,7 @@ type Head struct {
 	Method      string      // method of the request
 	URL         string      // URL of the request: as much as the source shows, at least the path
 	Status      int         // status of the response
-	Header      http.Header // header fields, with canonical names
+	Header      http.Header // header fields, with canonical names; heads may share a header, so never change it
 	Start       time.Time   // when this side began, by the wall clock
 	Wrappers    string      // the wrappers around the bytes, from outside in: "docker json-file › .log"
 	Lacks       []Lack      // what the source can't show

@@ -275,7 +275,7 @@ const Refused = "refused: "
 
 // quickRecord decodes one of these frequent lines. For any other line, valid or not, the result ok is false.
 // The data is written to room, whose capacity is at least the length of the line.
-func quickRecord(line, room []byte) (r Record, ok bool) {
+func quickRecord(line, room []byte, heads headCache) (r Record, ok bool) {
 	t, x, p := linePrefix(line)
 	if x < 1 || x > maxExchange {
 		return r, false
@@ -291,11 +291,11 @@ func quickRecord(line, room []byte) (r Record, ok bool) {
 	}
 	if bytes.HasPrefix(p, []byte(`,"head":{`)) {
 		rest := p[len(`,"head":`):]
-		n, head := json.ValueEnd(rest), new(headJSON)
-		if stdjson.Unmarshal(rest[:n], head) != nil {
+		n := json.ValueEnd(rest)
+		if r.Head = heads.decode(rest[:n]); r.Head == nil {
 			return r, false
 		}
-		r.Head, p = (*Head)(head), rest[n:]
+		p = rest[n:]
 	}
 	ok = r.Head != nil || bytes.HasPrefix(p, []byte(normalEnd))
 	switch {
@@ -306,6 +306,9 @@ func quickRecord(line, room []byte) (r Record, ok bool) {
 	}
 	if rest, is := bytes.CutPrefix(p, []byte(normalEnd)); is {
 		r.End, p = EndEOF, rest
+		if rest, is := bytes.CutPrefix(p, []byte(byProvider)); is {
+			r.By, p = Provider, rest
+		}
 	}
 	return r, ok && isEnding(p) && utf8.Valid(line)
 }
@@ -363,7 +366,32 @@ func quickMillis(t []byte) (at time.Duration, ok bool) {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-const normalEnd = `,"end":"eof"`
+const (
+	normalEnd  = `,"end":"eof"`
+	byProvider = `,"by":"provider"`
+)
+
+// headCache keeps the heads that were decoded last, by their text. Many heads of a capture are equal.
+type headCache map[string]headJSON
+
+// maxCachedHeads is the maximum number of kept heads.
+const maxCachedHeads = 32
+
+// decode returns the head with the given text, or nil if the text is not a head. The caller may change the head, but
+// not its header and its lacks.
+func (c headCache) decode(text []byte) *Head {
+	head, known := c[string(text)]
+	if !known {
+		if stdjson.Unmarshal(text, &head) != nil {
+			return nil
+		}
+		if len(c) >= maxCachedHeads {
+			clear(c)
+		}
+		c[string(text)] = head
+	}
+	return (*Head)(&head)
+}
 
 // quickText unquotes a string up to its closing quote. The result ok is false for surrogates, and for a string
 // that is invalid or not closed.

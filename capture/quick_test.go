@@ -13,7 +13,11 @@ import (
 func checkQuick(t *testing.T, line []byte) (quick bool) {
 	t.Helper()
 	before := bytes.Clone(line)
-	got, ok := quickRecord(line, make([]byte, 0, len(line)))
+	heads := headCache{}
+	if first, _ := quickRecord(line, make([]byte, 0, len(line)), heads); first.Head != nil {
+		first.Head.File = "changed" // must not change the kept head
+	}
+	got, ok := quickRecord(line, make([]byte, 0, len(line)), heads)
 	if !bytes.Equal(before, line) {
 		t.Fatalf("%q became %q", before, line)
 	}
@@ -39,7 +43,7 @@ func TestQuick(t *testing.T) {
 	for _, data := range []string{"x", "data: {\"a\":\"b\\n\"}\n\n", "é\u2028\U0001f600\u007f\ufffd", string(every[:128]), string(every), "\xff", strings.Repeat("\xfe\n", 50_000), "/\\"} {
 		for _, r := range []Record{
 			{Exchange: 1, At: NoTime}, {Exchange: 1, At: 0}, {Exchange: 12, At: 1e3}, {Exchange: maxExchange, At: 12_345_678e3},
-			{Exchange: 3, At: 1e15 + 5e5, Side: Request}, {Exchange: 3, At: 20e6}, {Exchange: 3, At: 20e6, End: EndEOF},
+			{Exchange: 3, At: 1e15 + 5e5, Side: Request}, {Exchange: 3, At: 20e6}, {Exchange: 3, At: 20e6, End: EndEOF}, {Exchange: 3, At: 20e6, End: EndEOF, By: Provider},
 			{Exchange: 3, At: 20e6, Side: Request, Head: &Head{Method: "POST", URL: "https://h/\"}{é"}, End: EndEOF},
 			{Exchange: 3, At: 20e6, Head: &Head{Status: 200, Header: http.Header{"A": {"b", "}"}}, Start: time.Unix(1, 5).UTC()}},
 		} {

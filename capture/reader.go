@@ -20,25 +20,46 @@ const (
 // with its number, its offset and its text, and reading continues after the line.
 type captureReader struct {
 	file    string
-	names   numberMap        // makes the file's exchange numbers unique in the source
-	line    []byte           // the unfinished line
-	cut     int64            // number of bytes of the unfinished line that are not in line, because it is too long or not wanted
-	number  int              // number of finished lines
-	offset  int64            // number of finished bytes
-	summed  bool             // the lines have checksums
-	header  lineStart        // the line that decided the value of summed
-	open    map[int]bool     // exchanges that have begun and not ended
-	current int              // exchange of the latest record
-	from    *File            // nil if the input can't be read again
-	before  int64            // number of bytes of the file before offset 0
-	here    Location         // location of the current line
-	room    *lineBuffer      // nil until it is needed
+	names   numberMap    // makes the file's exchange numbers unique in the source
+	line    []byte       // the unfinished line
+	cut     int64        // number of bytes of the unfinished line that are not in line, because it is too long or not wanted
+	number  int          // number of finished lines
+	offset  int64        // number of finished bytes
+	summed  bool         // the lines have checksums
+	header  lineStart    // the line that decided the value of summed
+	open    map[int]bool // exchanges that have begun and not ended
+	current int          // exchange of the latest record
+	from    *File        // nil if the input can't be read again
+	before  int64        // number of bytes of the file before offset 0
+	here    Location     // location of the current line
+	room    *lineBuffer  // nil until it is needed
+	heads   headCache
 	wanted  *exchangeFilter  // the only exchange to be read; nil for all exchanges
 	ended   *recentExchanges // exchanges whose numbers may soon be dropped; nil if all numbers are kept
 }
 
 // lineBuffer holds the data of a line until its size is known. Readers in the same goroutine share one.
-type lineBuffer struct{ bytes []byte }
+type lineBuffer struct {
+	bytes []byte
+	block []byte // the block that short copies fill
+}
+
+// copyBlock is the size of a block that short copies share. A copy keeps its block in memory, so longer copies have
+// memory of their own.
+const copyBlock = 16 << 10
+
+// copyData returns a copy of a line's data.
+func (b *lineBuffer) copyData(p []byte) []byte {
+	if len(p) == 0 || len(p) > copyBlock/8 {
+		return bytes.Clone(p)
+	}
+	if cap(b.block)-len(b.block) < len(p) {
+		b.block = make([]byte, 0, copyBlock)
+	}
+	from := len(b.block)
+	b.block = append(b.block, p...)
+	return b.block[from:len(b.block):len(b.block)]
+}
 
 // lineStart is the position of a line: its number, from 1, and the offset of its first byte.
 type lineStart struct {
@@ -47,7 +68,7 @@ type lineStart struct {
 }
 
 func newCaptureReader(file string, n *exchangeNumbers) *captureReader {
-	return &captureReader{file: file, names: n.newMap(), open: map[int]bool{}}
+	return &captureReader{file: file, names: n.newMap(), open: map[int]bool{}, heads: headCache{}}
 }
 
 // Write ignores at: a capture's records have their own times.
@@ -239,12 +260,12 @@ func (c *captureReader) decodeLine(text []byte) (Record, error) {
 	if cap(space) < len(text) {
 		space = make([]byte, 0, max(chunkSize, len(text)))
 	}
-	r, ok := quickRecord(text, space)
+	r, ok := quickRecord(text, space, c.heads)
 	switch {
 	case !ok:
 		return decodeRecord(text)
 	case len(text) <= giantLine:
-		c.room.bytes, r.Data = space, bytes.Clone(r.Data)
+		c.room.bytes, r.Data = space, c.room.copyData(r.Data)
 	}
 	return r, nil
 }
