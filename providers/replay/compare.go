@@ -409,6 +409,18 @@ func sameHash(text []byte) valueHash {
 	return hashOf('?', text)
 }
 
+// hashesOf returns the results of valueOf and sameHash.
+func hashesOf(text []byte) (value, same valueHash) {
+	exact, double, ok := json.CanonicalForms(text)
+	if !ok {
+		return valueOf(text), sameHash(text)
+	}
+	if value, same = hashOf('=', double), hashOf('=', exact); saysNothing(text) {
+		value = nothing
+	}
+	return value, same
+}
+
 func hashOf(kind valueHash, text []byte) valueHash {
 	return kind.combine(valueHash(maphash.Bytes(seed, text)))
 }

@@ -94,3 +94,13 @@ func TestKnownRepair(t *testing.T) {
 		}
 	}
 }
+
+// TestHashesOf checks that reading arguments once has the same results as valueOf and sameHash.
+func TestHashesOf(t *testing.T) {
+	for _, text := range []string{`{"a":"x"}`, `{"a":1.0,"b":2}`, `{"a":"","a":"x"}`, `"\ud800"`, ` {} `, `null`, ``, `{"a`, "\u00a0{}"} {
+		value, same := hashesOf([]byte(text))
+		if wantValue, wantSame := valueOf([]byte(text)), sameHash([]byte(text)); value != wantValue || same != wantSame {
+			t.Errorf("%q: %x and %x, want %x and %x", text, value, same, wantValue, wantSame)
+		}
+	}
+}

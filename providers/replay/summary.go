@@ -104,9 +104,10 @@ func (r *TurnSummary) addSignature(signature string) {
 func (by *Observer) summariseCall(c *stream.Call) CallSummary {
 	args := c.Args()
 	t := CallSummary{
-		callIdentity: calledOf(c), size: len(args), exact: maphash.Bytes(seed, args), value: valueOf(args), same: sameHash(args),
+		callIdentity: calledOf(c), size: len(args), exact: maphash.Bytes(seed, args),
 		object: c.Syntax() == json.SyntaxObject,
 	}
+	t.value, t.same = hashesOf(args)
 	if told := lastReportOf(c); told != (LastReport{}) {
 		t.report = &told
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Same reports whether two JSON texts have the same value. White space, the order of fields, and the spelling of
@@ -47,11 +48,25 @@ func Canonical(text []byte, mode Mode) (form []byte, ok bool) {
 	return c.dst, s.End() == nil
 }
 
+// CanonicalForms returns the results of Canonical in the modes Exact and AsDouble. Most texts have the same form in both,
+// and are read only once.
+func CanonicalForms(text []byte) (exact, double []byte, ok bool) {
+	c := canonicalWriter{mode: Exact, dst: make([]byte, 0, len(text)+16)}
+	s := Scan(text)
+	c.writeValue(&s)
+	if ok = s.End() == nil; ok && c.differs {
+		double, _ = Canonical(text, AsDouble)
+		return c.dst, double, true
+	}
+	return c.dst, c.dst, ok
+}
+
 type canonicalWriter struct {
-	mode   Mode
-	dst    []byte
-	fields []canonicalField // fields of the open objects
-	spare  []byte
+	mode    Mode
+	dst     []byte
+	fields  []canonicalField // fields of the open objects
+	spare   []byte
+	differs bool // another mode may write another form
 }
 
 // canonicalField contains the offsets of one field in dst.
@@ -103,7 +118,9 @@ func (c *canonicalWriter) writeObject(s *Scanner) {
 		slices.SortStableFunc(fields, func(a, b canonicalField) int { return bytes.Compare(name(a), name(b)) })
 		c.spare = c.spare[:0]
 		for i, f := range fields {
-			if c.mode == Exact || i+1 == len(fields) || !bytes.Equal(name(f), name(fields[i+1])) {
+			repeated := i+1 < len(fields) && bytes.Equal(name(f), name(fields[i+1]))
+			c.differs = c.differs || repeated
+			if c.mode == Exact || !repeated {
 				c.spare = append(c.spare, c.dst[f.start:f.end]...)
 			}
 		}
@@ -126,12 +143,15 @@ func (c *canonicalWriter) writeText(lit []byte) {
 func (c *canonicalWriter) writeUnquoted(text []byte) {
 	if c.mode == AsDouble {
 		text = ReplaceInvalid(text)
+	} else {
+		c.differs = c.differs || !utf8.Valid(text)
 	}
 	c.dst = append(strconv.AppendInt(append(c.dst, '"'), int64(len(text)), 10), ':')
 	c.dst = append(c.dst, text...)
 }
 
 func (c *canonicalWriter) writeNumber(lit []byte) {
+	c.differs = true
 	if d := ParseDecimal(lit); c.mode == Exact || c.mode == Parsed && d.IsInteger() {
 		c.dst = d.Append(c.dst)
 		return

@@ -77,3 +77,18 @@ func TestSameIn(t *testing.T) {
 		}
 	}
 }
+
+// TestCanonicalForms checks that both forms of a text are those of Canonical.
+func TestCanonicalForms(t *testing.T) {
+	for _, text := range []string{
+		`{"a":"x","b":[true,null,{"c":"\n"}]}`, `{"b":"","a":"å"}`, `{"a":1}`, `[1.50]`, `{"b":{"a":"","a":"x","c":[]}}`, `"\ud800"`, `{"\udfff":0}`, "\"\xff\"",
+		` {} `, `null`, `{"a"`, ``,
+	} {
+		exact, double, ok := CanonicalForms([]byte(text))
+		wantExact, wantOK := Canonical([]byte(text), Exact)
+		wantDouble, _ := Canonical([]byte(text), AsDouble)
+		if ok != wantOK || ok && (string(exact) != string(wantExact) || string(double) != string(wantDouble)) {
+			t.Errorf("%s: %q and %q, %v; want %q and %q, %v", text, exact, double, ok, wantExact, wantDouble, wantOK)
+		}
+	}
+}

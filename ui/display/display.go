@@ -223,7 +223,7 @@ func CleanParts(text []byte) iter.Seq[Text] {
 // JSONParts yields the result of [AppendJSON] in parts. A part is valid until the next one.
 func JSONParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		p := textParts{yield: yield}
+		p := textParts{b: make([]byte, 0, min(len(text), partSize)+len(text)/8+16), yield: yield}
 		p.appendQuoted(text, true)
 		p.flushRest()
 	}
