@@ -291,6 +291,11 @@ func (x *Exchange) handleEvent(e stream.Event) {
 // emit adds the facts of the exchange to an event, adds the event to the timeline, and then passes the event to the
 // parts of the exchange that follow events. The first event of a turn, of any kind, opens the turn.
 func (x *Exchange) emit(e stream.Event) {
+	switch e.Kind {
+	case stream.Args, stream.TextDelta, stream.ThinkDelta:
+		x.emitDelta(&e)
+		return
+	}
 	if x.isUnknowable(&e) || x.details.isBeyondLimit(&e) {
 		return
 	}
@@ -312,6 +317,17 @@ func (x *Exchange) emit(e stream.Event) {
 	x.check.afterEvent(&e)
 	x.in.matchEvent(&e)
 	x.matchShownCall(&e)
+}
+
+// emitDelta does the same as emit for a delta. Most events are deltas, and most parts of the exchange ignore them.
+func (x *Exchange) emitDelta(e *stream.Event) {
+	turn := e.Turn
+	x.stampEvent(e)
+	x.in.Timeline.Append(*e)
+	x.silence.afterEvent(e, turn)
+	x.ignored.afterEvent(e)
+	x.check.afterEvent(e)
+	x.in.matchEvent(e)
 }
 
 // stampEvent adds the facts of the exchange to an event of the decoder: the time, the frame, and the

@@ -137,11 +137,8 @@ const longText = 16 << 10
 // Release frees the buffers of an Out that receives no more content.
 func (o *Out) Release() { o.text, o.froms, o.buf = stream.Arena{}, nil, nil }
 
-// originOf returns the event payload with the wire form of a delta. It returns nil if from is empty.
+// originOf returns the event payload with the wire form of a delta.
 func (o *Out) originOf(from []byte) stream.Payload {
-	if len(from) == 0 {
-		return nil
-	}
 	if len(o.froms) == cap(o.froms) {
 		o.froms = make([]stream.WireForm, 0, min(max(2*cap(o.froms), 4), 256))
 	}

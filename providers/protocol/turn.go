@@ -392,7 +392,11 @@ func (c *Call) Rewrite(text, from []byte) {
 }
 
 func (c *Call) emitArgs(kind stream.EventKind, text string, from []byte) {
-	c.emit(stream.Event{Kind: kind, Text: text, What: c.turn.out.originOf(from)})
+	e := stream.Event{Kind: kind, Text: text}
+	if len(from) > 0 {
+		e.What = c.turn.out.originOf(from)
+	}
+	c.emit(e)
 }
 
 // Seal reports that the arguments are final.
