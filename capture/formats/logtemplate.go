@@ -244,14 +244,14 @@ func (c *stringStart) readString(dst, p []byte) (out []byte, n int, closed bool)
 		return out, k - 1 + n, closed
 	}
 	if out, n, closed = json.ReadString(dst, p); n >= minLikeString {
-		c.compare(p[:min(n, maxStringStart)])
+		c.learnFrom(p[:min(n, maxStringStart)])
 	}
 	return out, n, closed
 }
 
-// compare sets the common beginning to that of p and the string before it. It ends after a colon, because no escape
+// learnFrom sets the common beginning to that of p and the string before it. It ends after a colon, because no escape
 // contains one, and before the first \u, which may lack its digits.
-func (c *stringStart) compare(p []byte) {
+func (c *stringStart) learnFrom(p []byte) {
 	n := 0
 	for n < min(len(p), len(c.last)) && p[n] == c.last[n] {
 		n++
