@@ -197,12 +197,13 @@ func (pr *printing) printSource(src capture.Source, path string, in *providers.I
 	q := newTurnPrinter(in, name, p)
 	q.among, q.only, q.run, q.traces = pr.app.isOneOfMany(), pr.app.turnFilter, pr.app.isRun, pr.app.tracing
 	q.patient = !pr.app.follow && path != "-"
+	q.buffers = q.patient && isFile(path)
 	var failed error
 	err := inspectSource(src, in, func() bool {
 		failed = q.printEnded(false)
 		return failed == nil
 	})
-	if failed != nil {
+	if failed = errors.Join(failed, p.flush()); failed != nil { // notes about the source follow its turns
 		return failed
 	}
 	pr.printSourceNotes(path, in, err != nil || q.known || len(in.Executed().Servers) > 0 || pr.app.isIndexed(path))

@@ -25,6 +25,7 @@ type turnPrinter struct {
 	ended   []endedTurn              // turns that wait to be printed, in printing order
 	weight  int64                    // size of the ended turns in memory, in bytes
 	patient bool                     // turns wait for the results of their calls, and for retries
+	buffers bool                     // output is written when the buffer is full, not after each turn
 	waiting map[int32][]sentBackCall // sent-back calls of turns that have not been printed yet, by turn
 	run     bool                     // the source has several files
 	among   bool                     // the file is one of many, so unrecognised turns are not printed
@@ -95,6 +96,9 @@ func (q *turnPrinter) printEnded(all bool) error {
 	q.ended = slices.Delete(q.ended, 0, n)
 	if to, is := q.to.(toolRunPrinter); is && q.only == nil {
 		q.asked.printAnswered(q, to, all)
+	}
+	if q.buffers && !all {
+		return nil
 	}
 	return q.to.flush()
 }
