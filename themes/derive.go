@@ -177,6 +177,24 @@ func contrastRatio(a, b chroma.Colour) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
+// Legible returns i with a text colour that has a contrast of at least 4.6:1 on the background of i, so that 4.5:1 are
+// left after rounding. If necessary, it moves the colour towards white or black, whichever has more contrast.
+func (i TextStyle) Legible() TextStyle {
+	if i.FG == "" || i.BG == "" {
+		return i
+	}
+	ground, text := chroma.ParseColour(i.BG), chroma.ParseColour(i.FG)
+	end := uint8(255)
+	if luminanceOf(ground) >= midLuminance {
+		end = 0
+	}
+	mix := func(c uint8, by float64) uint8 { return uint8(float64(c) + (float64(end)-float64(c))*by) }
+	for by := 0.05; contrastRatio(chroma.ParseColour(i.FG), ground) < roleContrast+0.1 && by <= 1; by += 0.05 {
+		i.FG = chroma.NewColour(mix(text.Red(), by), mix(text.Green(), by), mix(text.Blue(), by)).String()
+	}
+	return i
+}
+
 // isLegible reports whether c has at least the given contrast on a terminal's background.
 func isLegible(c chroma.Colour, dark bool, least float64) bool {
 	ground := lightGround

@@ -14,7 +14,8 @@
 //     on Linked. Lines of the frame have 3:1 on the background.
 //   - In toolscope's own themes, only caution and bad are yellow, orange or red.
 //   - In a theme made from a chroma style, roles have a contrast of at least 4.5:1 on the background,
-//     and tokens have 3:1. Our own styles replace styles with less contrast.
+//     and tokens have 3:1. Our own styles replace styles with less contrast. On Selection and Linked, text is drawn
+//     with [TextStyle.Legible].
 //   - Colour is never the only sign: a glyph or a word has the same meaning.
 //   - A chroma style is read when it is first needed.
 package themes

@@ -23,7 +23,7 @@ const someUsage = `,"usage":{"prompt_tokens":1000,"completion_tokens":100,"total
 func TestCosts(t *testing.T) {
 	s := newScreen(t, 140, 40)
 	s.feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", someUsage)...)
-	s.press("1k").shows("1 turn · 0 calls · $0.00225", "cost     $0.00225   in $1.25, out $10.00 per million", "  as of 2026-11-10", "tokens   in 1,000 · out 100").hides("all turns", "unknown")
+	s.press("1k").shows("1 turn · 0 calls · $0.00225", "cost     $0.00225 exact   in $1.25, out $10.00 per million", "  as of 2026-11-10", "tokens   in 1,000 · out 100").hides("all turns", "unknown")
 	s.feed(answer(2, "http://localhost:11434/v1/chat/completions", "llama3.2", someUsage)...)
 	s.press("j").shows("cost     free, runs locally", "all turns    $0.00225 · as of 2026-11-10")
 	s.feed(answer(3, "https://api.openai.com/v1/chat/completions", "gpt-nobody", someUsage)...)
@@ -31,7 +31,7 @@ func TestCosts(t *testing.T) {
 	s.feed(answer(4, "https://openrouter.ai/api/v1/chat/completions", "x/y", strings.Replace(someUsage, "}", `,"cost":0.5}`, 1))...)
 	s.press("j").shows("cost     $0.50, from the provider", "all turns    $0.5022 + 1 unknown")
 	s.feed(answer(5, "https://api.deepseek.com/chat/completions", "deepseek-reasoner", someUsage)...)
-	s.press("j").shows("cost     ~$0.000769, the price depends on the time of day", "as of 2026-09-23", "  ~$0.503 + 1 unknown")
+	s.press("j").shows("cost     ~$0.000769 estimated, the price depends on the time of day", "as of 2026-09-23", "  ~$0.503 + 1 unknown")
 	s.press("gg").shows("as of 2026-11-10", " · as of 2026-09-23")
 }
 

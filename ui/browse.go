@@ -93,8 +93,7 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 		}
 		keys = append(keys, cut)
 	}
-	leave := screen.Do("escape", m.moment.leaveTime)
-	leave.Hint = "esc"
+	leave := screen.Do("escape", m.moment.leaveTime).Hinted("close")
 	keys = append(keys, screen.Do("end-here", m.moment.endHere).Hinted("end it here"), screen.Do("bottom", m.moment.goNow).Hinted("now"),
 		screen.Do("pause", m.moment.togglePlaying).Hinted(word), leave, screen.Do("restart", m.moment.goToTurnStart))
 	return screen.MergeHints(keys, all)[:len(keys)]

@@ -8,6 +8,7 @@ import (
 
 	"toolscope/themes"
 	"toolscope/ui/display"
+	"toolscope/ui/modes"
 	"toolscope/ui/screen"
 )
 
@@ -145,12 +146,16 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 		p.Field(c.width)
 		row := y - above
 		for _, s := range c.panes {
+			focused := s.pane != nil && s.pane == fd.m.focus && !fd.isMenuOpen()
+			if row == 0 && !fd.m.context.Bare {
+				focused = focused && !fd.hasHeavyStrip()
+			}
 			if row == 0 && s.tabs != nil {
-				fd.m.drawTabs(p, s)
+				fd.m.drawTabs(p, s, focused)
 				break
 			}
 			if row < s.height {
-				s.pane.Draw(p, row, s.pane == fd.m.focus)
+				s.pane.Draw(p, row, focused)
 				break
 			}
 			row -= s.height
@@ -161,6 +166,20 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 		p.Field(left)
 		fd.drawFrame(p, len(fd.cols), y, boxed)
 	}
+}
+
+// isMenuOpen reports whether a menu has the keys, so that no pane has a selected row.
+func (fd *frameDrawer) isMenuOpen() bool {
+	_, is := fd.m.modeStack.activeMode().Mode.(modes.OverlayMode)
+	return is
+}
+
+// hasHeavyStrip reports whether the strip above the last row has a title, so that no pane has a heavy edge.
+func (fd *frameDrawer) hasHeavyStrip() bool {
+	if fd.m.tour.isTourShown() {
+		return fd.m.tour.captionRows() >= 3 && fd.m.w >= wideCaption
+	}
+	return fd.m.moment.stripRows() > 0
 }
 
 // drawFrame draws a cell of the frame around the panes, to the left of column i.

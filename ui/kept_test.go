@@ -26,8 +26,24 @@ func TestLayoutIsKept(t *testing.T) {
 			t.Errorf("%v: %+v, was %+v", size, again.Layout(), l)
 		}
 		s.press("\\33")
-		if l := s.Layout(); l.Columns != ByWidth || size[0] < threeColumns && l.Tabs != TabsShut {
+		if l := s.Layout(); l.Columns != ByWidth || size[0] < threeColumns && l.Tabs != TabsByRoom {
 			t.Errorf("%v: %+v", size, l)
+		}
+	}
+}
+
+// TestClosedTabsOpenAgain checks that the next run shows the findings even if the user closed the tabs, also with a layout
+// that an older version saved.
+func TestClosedTabsOpenAgain(t *testing.T) {
+	fresh := newScreen(t, 80, 24).feed(demo(t, "malformed")...)
+	s := newScreen(t, 80, 24).feed(demo(t, "malformed")...).press("33")
+	if s.tabs != TabsShut || s.text() == fresh.text() {
+		t.Fatalf("3 leaves the tabs %q", s.tabs)
+	}
+	for _, l := range []Layout{s.Layout(), {Tabs: TabsShut}} {
+		again := newScreen(t, 80, 24, func(o *Options) { o.Layout = l }).feed(demo(t, "malformed")...)
+		if again.text() != fresh.text() {
+			t.Errorf("%+v shows\n%s", l, again.text())
 		}
 	}
 }

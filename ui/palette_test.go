@@ -95,7 +95,8 @@ func TestPaletteCommands(t *testing.T) {
 	s.press("p:1<enter>").shows("━ Calls ━")
 }
 
-// TestOverlay checks that an overlay covers its rows and cells at every size, whatever is below it.
+// TestOverlay checks that an overlay covers its rows and cells at every size, whatever is below it. Only the edge of the
+// focused pane becomes thin, because the overlay has the keys.
 func TestOverlay(t *testing.T) {
 	s := agent(t, 140, 40)
 	for w := minWidth; w < 150; w += 7 {
@@ -105,7 +106,7 @@ func TestOverlay(t *testing.T) {
 			s.press(":")
 			checkFrame(t, s)
 			for y, row := range s.rows() {
-				if taken := h - 1 - min(s.mode().(modes.OverlayMode).WantedRows(h-2), h-2); y > 0 && y < taken && row != below[y] {
+				if taken := h - 1 - min(s.mode().(modes.OverlayMode).WantedRows(h-2), h-2); y > 0 && y < taken && row != strings.ReplaceAll(below[y], "━", "─") {
 					t.Errorf("%dx%d: row %d is %q, was %q", w, h, y, row, below[y])
 				}
 			}

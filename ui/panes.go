@@ -244,16 +244,20 @@ func (pl *paneLayout) Layout() Layout {
 // restoreLayout restores a saved layout.
 func (pl *paneLayout) restoreLayout(l Layout) {
 	pl.sizes, pl.order = paneSizes{l.List, l.Side, l.Above, l.Low}, l.Columns
-	if l.Tabs != TabsByRoom {
+	if l.Tabs == TabsOpen { // older versions also saved closed tabs
 		pl.tabs = l.Tabs
 	}
 }
 
-// keepTabs saves whether the user opened or closed a tab. It ignores tabs that links open. It doesn't save
-// which tab is open, because the next call may have no content for that tab.
+// keepTabs saves whether the user opened a tab. It ignores tabs that links open. It doesn't save which tab is open,
+// because the next call may have no content for that tab. Closed tabs are not saved, because the next run would hide
+// the findings from a user who doesn't know the tabs.
 func (pl *paneLayout) keepTabs() {
-	if pl.m.tour == nil {
-		pl.m.opt.Layout.Tabs = pl.tabs
+	if pl.m.tour != nil {
+		return
+	}
+	if pl.m.opt.Layout.Tabs = pl.tabs; pl.tabs == TabsShut {
+		pl.m.opt.Layout.Tabs = TabsByRoom
 	}
 }
 

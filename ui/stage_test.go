@@ -59,7 +59,7 @@ var proofs = []struct {
 	}},
 	{"", []string{"3 turns, same request"}, []string{"Compare  3", "No two agree", "wrote .days as", "made one call of two", "≠", "—"}},
 	{"", []string{"clean"}, []string{"2 calls, complete", "● complete", "Findings 0"}},
-	{"", []string{"demo summary", "not JSON from byte 87"}, []string{"✗ malformed   run_shell", "∅ emptied     run_shell", "= the same    reserve_table", "≠ differs     get_forecast", "≠ sent back   write_file", "● complete    2 calls", "toolscope proxy"}},
+	{"", []string{"demo summary", "not JSON from byte 87"}, []string{"✗ malformed    run_shell", "∅ emptied      run_shell", "= the same     reserve_table", "≠ differs      get_forecast", "≠ sent back    write_file", "● complete     2 calls", "toolscope proxy"}},
 }
 
 var stageSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {140, 40}, {250, 60}}

@@ -37,7 +37,7 @@ func TestStripLanes(t *testing.T) {
 		}
 	}
 	s.press("x")
-	if row := s.lane("╭─ Time"); !strings.Contains(row, "as if the turn ended here") {
+	if row := s.lane("╭━ Time"); !strings.Contains(row, "as if the turn ended here") {
 		t.Errorf("the title is %q", row)
 	}
 	quiet := newScreen(t, 80, 24).feed(demo(t, "parallel")...).end().press("8")
@@ -54,7 +54,7 @@ func TestStripKeepsTitles(t *testing.T) {
 	for _, size := range [][2]int{{80, 24}, {100, 30}, {140, 40}, {250, 60}} {
 		for _, name := range []string{"parallel", "executed", "schema", "early"} {
 			s := newScreen(t, size[0], size[1]).feed(demo(t, name)...).end().press("8,")
-			s.shows("Calls ━", "VERDICT", "▌ ")
+			s.shows("Calls ─", "━ Time", "VERDICT", "▌ ")
 			checkFrame(t, s)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/panes"
+	"toolscope/ui/present"
 	"toolscope/ui/screen"
 )
 
@@ -16,8 +18,23 @@ type summary struct {
 	screen.Window
 	m    *Model
 	rows []summaryRow
-	gap  int // rows from one entry to the next
+	gap  int      // rows from one entry to the next
+	head int      // rows above the list
+	foot []string // rows below the list
+	left int      // width of the list
+
+	doc     *panes.Subject // the arguments of the chosen scene, on a wide screen
+	context panes.Context
 }
+
+// yours are the rows below the list: a title, and commands that open the user's own data. On a small screen, there is
+// only the row briefYours.
+var yours, briefYours = []string{
+	"",
+	"   toolscope FILE            a response, a HAR file, a log, an agent session",
+	"   toolscope run -- claude   start an agent and watch it",
+	"   toolscope proxy           a proxy for any client",
+}, []string{" Now yours: toolscope FILE, or proxy"}
 
 // summaryRow is a scene in the summary.
 type summaryRow struct {
@@ -27,10 +44,10 @@ type summaryRow struct {
 	call     *stream.Call
 }
 
-func newSummary(m *Model) *summary { return &summary{m: m} }
+func newSummary(m *Model) *summary { return &summary{m: m, doc: panes.NewSubject(paneHost{m})} }
 
-// Extend updates the subjects of the scenes.
-func (s *summary) Extend(v *providers.View, _, h int) {
+// Extend updates the subjects of the scenes, and the arguments of the chosen scene.
+func (s *summary) Extend(v *providers.View, w, h int) {
 	s.rows = s.rows[:0]
 	for i, c := range tourScenes {
 		if a, ok := c.of.subjectIn(v); ok && c.summary != nil {
@@ -46,15 +63,19 @@ func (s *summary) Extend(v *providers.View, _, h int) {
 	if s.m.large && 2*len(s.rows) < h {
 		s.gap = 2
 	}
-	s.Resize(len(s.rows), max(1, (h-s.footRows(h))/s.gap))
-}
-
-// footRows returns the number of rows below the list.
-func (s *summary) footRows(h int) int {
-	if h > len(s.rows)+1 {
-		return 2
+	s.foot = briefYours
+	if s.head = 0; h > s.gap*len(s.rows)+len(yours) {
+		s.head, s.foot = 1, yours
 	}
-	return 1
+	s.Resize(len(s.rows), max(1, (h-s.head-len(s.foot))/s.gap))
+	s.left = w
+	if w < summaryPair || s.m.large || s.At >= len(s.rows) {
+		return
+	}
+	s.left = summaryLeft
+	s.context = s.m.context
+	s.context.Chosen, s.context.Piled = s.rows[s.At].call.Ref(), false
+	s.doc.Extend(&s.context, w-s.left-1, h)
 }
 
 // Keys returns the keys that go to a scene, restart or leave the demo, and move the cursor.
@@ -79,19 +100,38 @@ func (s *summary) showSelected() {
 	}
 }
 
-// Draw draws row y: a scene, or the commands that open the user's own data.
+// Draw draws row y: a scene or a command, and on a wide screen a row of the chosen scene's arguments.
 func (s *summary) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
-	switch h := s.m.bodyHeight(); {
-	case y == h-1:
-		yours := display.Lit(" Now try: toolscope FILE   toolscope -f LOG   toolscope proxy")
-		if yours.Width() > p.Left {
-			yours = display.Lit(" Now try: toolscope FILE, or proxy")
-		}
-		p.Text(screen.Accent, yours)
-	case y%s.gap == 0 && y/s.gap < s.Height && s.Top+y/s.gap < len(s.rows):
-		row := s.Top + y/s.gap
-		s.drawRow(p, s.rows[row], row == s.At)
+	if s.left < p.Left {
+		rest := p.Left - s.left - 1
+		p.Field(s.left)
+		s.drawLeft(p, y)
+		p.Fill(screen.Bare)
+		p.Field(1)
+		p.Text(screen.Frame, p.Glyph.Rule)
+		p.Field(rest)
+		s.doc.Draw(p, y, false)
+		return
+	}
+	s.drawLeft(p, y)
+}
+
+// drawLeft draws row y of the list, with its title and the commands below it.
+func (s *summary) drawLeft(p *screen.Pen, y int) {
+	row, foot := (y-s.head)/s.gap, y-s.head-min(len(s.rows)*s.gap, s.Height*s.gap)
+	if s.head == 0 {
+		foot = y - (s.m.bodyHeight() - 1)
+	}
+	switch {
+	case y < s.head:
+		p.HeavyTitle(display.Lit("Tour"), display.Lit("what you saw: enter shows a scene again"), display.Lit("END"))
+	case foot == 0 && s.head > 0:
+		p.Caption(screen.Plain, display.Lit("Now yours"))
+	case foot >= 0 && foot < len(s.foot):
+		p.Text(screen.Accent, p.Clean(s.foot[foot]))
+	case (y-s.head)%s.gap == 0 && row < s.Height && s.Top+row < len(s.rows):
+		s.drawRow(p, s.rows[s.Top+row], s.Top+row == s.At)
 	}
 }
 
@@ -101,13 +141,23 @@ func (s *summary) drawRow(p *screen.Pen, r summaryRow, chosen bool) {
 	if chosen {
 		g = screen.Selected
 	}
-	sign := display.Lit("  ")
+	mark, sign := display.Lit(" "), display.Lit("  ")
+	if chosen {
+		mark = p.Glyph.Mark
+	}
+	p.TextOn(screen.Accent, g, mark)
 	if r.severity > stream.Info {
 		sign = p.Glyph.Severity[r.severity]
 	}
 	p.TextOn(screen.SeverityRoles[r.severity], g, sign)
 	p.TextOn(screen.Muted, g, p.Format("%3d  ", r.claim+1))
 	glyph, state, role := p.Glyph.Status[r.call.Status()], p.Clean(r.call.Status().String()), screen.CallRole(r.call)
+	if v := present.VerdictOfCall(r.call); v.Finding != nil && r.severity > stream.Info {
+		glyph, state, role = display.Text{}, p.Clean(v.Words), v.Role
+	}
+	if role == screen.Good && r.severity > stream.Info { // the finding is about the turn
+		role = screen.Muted
+	}
 	if !r.state.Empty() {
 		glyph, state, role = p.Truncate(p.Glyph.Side[r.side], 2), r.state, screen.SideRoles[r.side]
 		if r.severity >= stream.Error {
@@ -131,8 +181,10 @@ func (s *summary) drawRow(p *screen.Pen, r summaryRow, chosen bool) {
 // Widths of the summary's columns, the minimum screen width for the state column, and the minimum width left
 // in a row before the name of the call is drawn.
 const (
-	summaryState = 12
+	summaryState = 13
 	summaryName  = 15
 	summaryWide  = 72
 	summaryNamed = 40
+	summaryPair  = 120 // minimum screen width for the arguments of the chosen scene
+	summaryLeft  = 80  // width of the list next to the arguments
 )

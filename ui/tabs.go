@@ -223,20 +223,25 @@ func (pl *paneLayout) tabsEdge() int {
 	return 2
 }
 
-// drawTabs draws the row of tab names, the open one in brackets, and notes on the right.
-func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot) {
+// drawTabs draws the row of tab names, the open one in brackets, and notes on the right. If the open tab has the keys,
+// the row is heavy.
+func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot, focused bool) {
+	role, sign := screen.Muted, p.Glyph.Line
+	if focused {
+		role, sign = screen.Accent, p.Glyph.Heavy
+	}
 	right := pl.besideTabs(p, s, p.Left)
 	names, short := pl.namesOf(s, p.Left-pl.tabsEdge()-screen.Width(right), p.Left < shortNames)
-	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, pl.tabsEdge()))
+	p.Text(role, display.Repeat(sign, pl.tabsEdge()))
 	for i, n := range names {
 		r := screen.Muted
 		if i > 0 {
 			p.Spaces(screen.Bare, 1)
-			p.Text(screen.Muted, p.Glyph.Line)
+			p.Text(role, sign)
 		}
 		p.Spaces(screen.Bare, 1)
 		if n.open {
-			if r = screen.Plain; n.pane == pl.focus {
+			if r = screen.Plain; focused {
 				r = screen.Accent
 			}
 			p.Text(r, display.Lit("["))
@@ -250,7 +255,7 @@ func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot) {
 		}
 	}
 	p.Spaces(screen.Bare, 1)
-	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left-screen.Width(right)))
+	p.Text(role, display.Repeat(sign, p.Left-screen.Width(right)))
 	p.Texts(right)
 	p.Fill(screen.Bare)
 }

@@ -17,7 +17,13 @@ import (
 )
 
 // bodyRows returns the rows of the panes.
-func (s *rig) bodyRows() []string { return s.rows()[1 : 1+s.bodyHeight()] }
+func (s *rig) bodyRows() []string {
+	rows := s.rows()[1 : 1+s.bodyHeight()]
+	for i := range rows {
+		rows[i] = strings.ReplaceAll(rows[i], "━", "─") // while the timeline is shown, its edge is the heavy one
+	}
+	return rows
+}
 
 // checkMoments goes back and forth between the moments between records. It fails unless the panes look as in
 // a program that has received only the records up to that moment.

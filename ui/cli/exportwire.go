@@ -342,6 +342,24 @@ func listDifference(all, gone []string) (left []string) {
 	return left
 }
 
+// placeInFile returns the file that contains a turn, and the number of the turn in that file. If the turn is from no file,
+// it returns the source, and the number of the turn in the session.
+func placeInFile(v *providers.View, source string, t *stream.Turn) (file string, number int) {
+	x := v.Exchange(t.Exchange)
+	if x == nil || x.Head.File == "" {
+		return source, int(t.Number) + 1
+	}
+	for _, other := range v.Session().Turns {
+		if o := v.Exchange(other.Exchange); o != nil && o.Head.File == x.Head.File {
+			number++
+		}
+		if other == t {
+			break
+		}
+	}
+	return x.Head.File, number
+}
+
 // screenForms returns the forms in which the screen can copy or save the selected turn or call. The content of the
 // panes is not one of these forms.
 func screenForms(source string, prices *price.Table) []modes.ExportForm {
@@ -352,7 +370,9 @@ func screenForms(source string, prices *price.Table) []modes.ExportForm {
 			if t == nil {
 				return nil, errNoTurn
 			}
-			return caseOf(v, prices, source, t, c).Markdown(), nil
+			report := caseOf(v, prices, source, t, c)
+			report.File, report.Number = placeInFile(v, source, t)
+			return report.Markdown(), nil
 		}},
 		{Key: "k", What: display.Lit("JSON line"), File: "calls.jsonl", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {
 			t, c := v.Find(r)

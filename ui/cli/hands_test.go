@@ -67,6 +67,60 @@ func TestTakings(t *testing.T) {
 	}
 }
 
+// TestReportNamesItsFile checks that with several files open, the report on a call names the call's own file, and the
+// number of the turn in that file, but not another file.
+func TestReportNamesItsFile(t *testing.T) {
+	var in providers.Inspector
+	files := []string{"malformed", "parallel", "history"}
+	for i, name := range files {
+		data, err := demos.ReadFile("demo/" + name + ".tsc")
+		if err != nil {
+			t.Fatal(err)
+		}
+		src, err := capture.Open(t.Context(), "-", capture.Options{Stdin: bytes.NewReader(data)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range src {
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := coreRecord(r)
+			of.Exchange += 100 * i
+			if of.Head != nil {
+				head := *of.Head
+				head.File = name + ".tsc"
+				of.Head = &head
+			}
+			in.Write(of)
+		}
+	}
+	in.Close()
+	v, seen := in.View(), map[string]int{}
+	for _, turn := range v.Session().Turns {
+		own := v.Exchange(turn.Exchange).Head.File
+		seen[own]++
+		for _, f := range screenForms("malformed.tsc", price.Embedded()) {
+			if f.Key != "b" {
+				continue
+			}
+			got, err := f.Make(v, turn.Ref())
+			place := strings.ToLower(fmt.Sprintf("turn %d of %s\n", seen[own], own))
+			if err != nil || !strings.Contains(strings.ToLower(string(got)), place) {
+				t.Errorf("%v: no %q in\n%s", err, place, got)
+			}
+			for _, other := range files {
+				if other+".tsc" != own && bytes.Contains(got, []byte(other+".tsc")) {
+					t.Errorf("the report on a turn of %s names %s.tsc", own, other)
+				}
+			}
+		}
+	}
+	if seen["malformed.tsc"] == 0 || seen["parallel.tsc"] == 0 || seen["history.tsc"] < 2 {
+		t.Errorf("the files have %v turns", seen)
+	}
+}
+
 // TestPipeTo checks that a command receives the bytes. If the command fails, or if some of its output is not shown,
 // this must be reported.
 func TestPipeTo(t *testing.T) {

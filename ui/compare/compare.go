@@ -39,7 +39,9 @@ type comparison struct {
 	fold     equalRows
 	head     head
 	byPhase  bool
-	full     *valueView // set while a value is shown in full
+	full     *valueView   // set while a value is shown in full
+	below    []*valueView // the calls below the table, the call at the cursor first
+	views    map[[2]stream.Ref]*valueView
 
 	seen   []columnState
 	groups []*group
@@ -132,6 +134,7 @@ func (c *comparison) Extend(v *providers.View, w, h int) {
 	now := c.columnStates(v)
 	fresh := !slices.Equal(now, c.seen)
 	if !fresh && !c.stale && w == c.w && h == c.h {
+		c.extendBelow(v)
 		return
 	}
 	c.w, c.h, c.seen, c.stale = w, h, now, false
@@ -142,6 +145,7 @@ func (c *comparison) Extend(v *providers.View, w, h int) {
 	c.compareGroups(v)
 	c.describeTurns(v)
 	c.layOut(v)
+	c.extendBelow(v)
 }
 
 func (c *comparison) columnStates(v *providers.View) []columnState {

@@ -25,6 +25,8 @@ func (c *comparison) Draw(p *screen.Pen, y int) {
 	if y >= h.rowCount() {
 		if n := c.Top + y - h.rowCount(); n < len(c.rows) {
 			c.drawLine(p, n)
+		} else {
+			c.drawBelow(p, n-len(c.rows))
 		}
 		return
 	}
@@ -297,9 +299,13 @@ func (c *comparison) drawLine(p *screen.Pen, n int) {
 		c.drawCell(p, l, shown[1], surfaceOf(cursor))
 		return
 	}
+	sign := sideSign(p, screen.Same).Between("  ", " ")
+	p.Field(c.w - c.label - sign.Width())
 	c.drawCell(p, l, c.base, surfaceOf(cursor))
+	p.Fill(screen.Bare)
+	p.Field(sign.Width())
 	if n+1 == len(c.rows) || !c.rows[n+1].under {
-		p.Text(screen.Muted, sideSign(p, screen.Same).Between("  ", ""))
+		p.Text(screen.Muted, sign)
 	}
 }
 
@@ -337,13 +343,12 @@ func (c *comparison) labelOf(p *screen.Pen, l *line) (screen.Role, display.Text)
 	case finishLine:
 		return screen.Muted, display.Lit("finish")
 	case callLine:
-		name := p.Name(c.groups[l.group].callName(c.host.View()))
-		if name.Empty() {
-			name = display.Lit("(no name)")
-		}
-		return screen.Accent, name
+		return screen.Accent, c.groupName(p, l.group, c.label-3)
 	}
-	if l.path != "" {
+	switch path := p.Name(l.path).Between(" ", ""); {
+	case l.named:
+		return screen.KeyToken, display.Join(c.groupName(p, l.group, c.label-3-path.Width()), path)
+	case l.path != "":
 		return screen.KeyToken, p.Name(l.path)
 	}
 	r := &c.groups[l.group].rows[l.row]

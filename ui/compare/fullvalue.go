@@ -20,6 +20,7 @@ type valueView struct {
 	sheets    [2]*panes.TextSheet
 	sizes     [2]int
 	names     [2]display.Text
+	group     int // index of the group, for a view below the table
 	made      valueViewState
 	busy      bool
 }

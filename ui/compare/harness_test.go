@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/muesli/termenv"
 
 	"toolscope/providers"
@@ -118,13 +119,16 @@ func (p *program) press(keys ...string) {
 	}
 }
 
-// draw draws the whole body.
-func (p *program) draw() {
+// draw draws the whole body, and returns its rows without trailing blanks.
+func (p *program) draw() (rows []string) {
 	pen := screen.NewPen(themes.Default(true), termenv.Ascii, display.Drawer{}, false)
 	for y := range p.h {
+		pen.Reset()
 		pen.Field(p.w)
 		p.open.Draw(&pen, y)
+		rows = append(rows, strings.TrimRight(ansi.Strip(pen.Frame()), " "))
 	}
+	return rows
 }
 
 // outline returns the names of the calls in each group, side by side.

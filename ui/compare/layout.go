@@ -9,7 +9,6 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/diff"
 	"toolscope/ui/modes"
-	"toolscope/ui/screen"
 )
 
 // line is a row of the window.
@@ -20,6 +19,7 @@ type line struct {
 	under bool   // the row is about the other visible turn, below the base's row
 	same  bool   // the row is below the edge of the equal rows
 	path  string // shown instead of the field's name, if the fields around it are not in the rows above
+	named bool   // the name of the call is before the path
 }
 
 type lineKind uint8
@@ -45,6 +45,8 @@ const (
 
 const (
 	labelCells = 22 // width of the row names, including the blank before the first column
+	wideLabel  = 34 // the same on a screen of at least wideFrom columns
+	wideFrom   = 160
 	minColumn  = 19
 	beneathTo  = 60 // if the screen is narrower, the other turn is below the base
 )
@@ -91,7 +93,10 @@ const timeRoom = 10
 
 // layOut makes the rows, the head and the time bars.
 func (c *comparison) layOut(v *providers.View) {
-	c.label = min(labelCells, c.w/3)
+	if c.label = min(labelCells, c.w/3); c.w >= wideFrom {
+		c.label = wideLabel
+	}
+	c.nameGroups(v)
 	c.planHead(v)
 	c.makeLines(v)
 	room := max(4, c.w-c.laneStart()-timeRoom)
@@ -195,10 +200,7 @@ func (c *comparison) addGroups(v *providers.View, same bool) {
 			}
 			l := line{kind: fieldLine, group: n, row: r, same: same}
 			if same && (first || row.Depth > 0) {
-				if l.path = strings.Join(names, ""); first {
-					l.path = screen.ShortName(g.callName(v)) + " " + l.path
-				}
-				first = false
+				l.path, l.named, first = strings.Join(names, ""), first, false
 			}
 			c.addLine(l, func(i int) bool { return row.Cells[i].Relation == diff.Same })
 		}
@@ -284,6 +286,7 @@ type group struct {
 	rows  []diff.Row
 	sums  []uint64
 	other []bool // by column: whether a field differs from the base's
+	tag   string // tells the call from other calls with the same name; "" if there are none
 }
 
 // rowsMemo is the state of the calls that the rows were made from. If the state changes, the rows are made

@@ -588,7 +588,7 @@ func legendParts(g *screen.Glyphs) []legendPart {
 		line.of = append(line.of, legendSign{screen.Muted, s.Sign, s.Word})
 	}
 	figure := legendPart{title: display.Lit("Numbers"), of: []legendSign{
-		{screen.Muted, display.Lit("~$"), display.Lit("approximate or unfinished")}, {screen.Muted, display.Lit("byte 0"), display.Lit("the first")},
+		{screen.Muted, display.Lit("~$"), display.Lit("estimated or not final")}, {screen.Muted, display.Lit("exact"), display.Lit("reported tokens at list price")}, {screen.Muted, display.Lit("byte 0"), display.Lit("the first")},
 		{screen.Muted, display.Lit("+1"), display.Lit("one more finding")},
 	}}
 	return []legendPart{calls, found, side, text, line, place, figure}

@@ -105,7 +105,7 @@ func (j *JQ) Draw(p *screen.Pen, y int) {
 	if a.why != "" {
 		p.Untrusted(screen.Caution, g, a.why)
 	} else {
-		p.Bytes(screen.Plain, g, a.value)
+		p.CutBytes(screen.Plain, g, a.value, len(a.value))
 	}
 	p.Fill(g)
 }

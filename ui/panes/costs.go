@@ -215,6 +215,12 @@ func (b *Costs) costFacts(t *stream.Turn, g *screen.Glyphs) []fact {
 	case price.Free:
 		text += ", runs locally"
 	}
+	switch {
+	case cost.Approximate:
+		text += " estimated"
+	case cost.Source == price.FromTable:
+		text += " exact"
+	}
 	if cost.Known() && cost.Why != "" {
 		text += ", " + cost.Why
 	}

@@ -14,6 +14,7 @@ import (
 // selected, the findings about its calls are included. Each finding leads to its evidence.
 type Findings struct {
 	PaneRows
+	bad   bool // a call or turn in the list is bad
 	lead  func(Found)
 	again func(*stream.SentBackCall)
 	list  []Found
@@ -64,7 +65,11 @@ func NewFindings(h Host, lead func(Found), again func(*stream.SentBackCall)) *Fi
 // Keys returns the keys that move the selection and go to the evidence of the selected finding.
 func (f *Findings) Keys() []screen.Binding {
 	open := screen.Key("enter", "go there", "open the selection", f.openSelected)
-	return f.keys([]screen.Binding{open}, f.CursorKeys("", f.MoveTo), f.End, "next-finding", "copy", "search", "next")
+	hints := []string{"next-finding", "copy", "search", "next"}
+	if !f.bad {
+		hints = hints[1:]
+	}
+	return f.keys([]screen.Binding{open}, f.CursorKeys("", f.MoveTo), f.End, hints...)
 }
 
 // openSelected goes to the evidence or request of the selected line.
@@ -214,6 +219,7 @@ const maxFindings = 500
 
 // Extend updates the pane for the selection.
 func (f *Findings) Extend(scene *Context, width, height int) {
+	f.bad = scene.Verdicts.Counts.Bad() > 0
 	c := scene.Of()
 	state := findingsState{of: c.asRef(), source: len(scene.View.Session().Findings), width: width}
 	if c.Turn != nil {

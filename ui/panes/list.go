@@ -74,15 +74,19 @@ func (l *List) Keys() []screen.Binding {
 	if l.order.by != ByTime {
 		other = ByTime
 	}
-	order := hinted("order", other.String())
-	if l.host.Moving() {
+	order, right := hinted("order", other.String()), screen.Key("right l", "", "show the call, open it", open)
+	switch {
+	case l.showsTurnOfCall():
+		right = right.Hinted("its call").Show("l")
+		keys = append(screen.Can("help"), right, screen.Binding{Keys: []string{"6"}}.Hinted("request"), hinted("onward", "sent back"), hinted("mark", "mark"), hinted("copy", "copy"))
+	case l.host.Moving():
 		keys = append(append(keys, order), hinted("follow", "follow"), hinted("pause", "pause"), hinted("filter", "filter"), hinted("streams", "streams"),
 			hinted("copy", "copy"), hinted("save", "report"), hinted("search", "find"), hinted("replay", "sent back"))
-	} else {
+	default:
 		keys = append(keys, hinted("replay", "sent back"), hinted("filter", "filter"), hinted("search", "find"), hinted("copy", "copy"),
 			hinted("save", "report"), hinted("compare", "compare"), order, hinted("streams", "streams"))
 	}
-	keys = append(keys, screen.Can("next-finding", "next", "step", "onward", "compare", "mark", "resend", "result", "clock", "zoom")...)
+	keys = append(keys, screen.Can("next", "step", "onward", "compare", "mark", "resend", "result", "clock", "zoom")...)
 	commands := hinted("palette", "commands")
 	commands.Last = true
 	keys = append(keys, commands)
@@ -90,12 +94,23 @@ func (l *List) Keys() []screen.Binding {
 		screen.Key("-", "", "fold runs of healthy calls, or a machine", l.foldHere),
 		screen.Key("+", "", "unfold them", l.unfoldHere),
 		screen.Key("left h", "", "show the turn of the call", l.showTurn),
-		screen.Key("right l", "", "show the call, open it", open),
 	)
+	if !right.HasHint() {
+		keys = append(keys, right)
+	}
 	if l.rows.hasMachines() {
 		keys = append(keys, screen.Key("*", "", "fold or show all machines", l.foldMachines))
 	}
 	return append(keys, cursorKeys(l.host, l.CursorKeys("", l.GoTo), func() { l.host.Follow(true) })...)
+}
+
+// showsTurnOfCall reports whether the document shows the turn of the call at the cursor.
+func (l *List) showsTurnOfCall() bool {
+	if l.scene == nil {
+		return false
+	}
+	of := l.scene.Of()
+	return of.Turn != nil && of.Call == nil && l.call.Call > 0 && l.call.Turn == of.Turn.Number
 }
 
 // showTurn selects the turn of the selected call. The cursor stays on the call.

@@ -71,12 +71,28 @@ func (l *List) drawEdge(p *screen.Pen, focused bool) {
 			row--
 		}
 		e.beside = p.Format("%s of %s", screen.Count(row+1), rows)
+	case l.order.by == WorstFirst && l.scene.Verdicts.Counts.Bad() > 0 && l.Rows > l.scene.Verdicts.Counts.Bad():
+		e.beside = harmGroups(p, l.scene.Verdicts.Counts)
 	}
 	e.key, e.right = display.Lit("s"), p.Clean(l.order.by.String())
 	if l.Rows == 0 {
 		e.key = display.Text{}
 	}
 	e.draw(p)
+}
+
+// harmGroups says how many of the first rows are bad, and how many rows after them are doubtful.
+func harmGroups(p *screen.Pen, n present.VerdictCounts) display.Text {
+	bad, doubtful := n.Bad(), 0
+	for h, of := range n {
+		if present.Harm(h).IsCaution() {
+			doubtful += of
+		}
+	}
+	if doubtful == 0 {
+		return p.Format("%s bad first", screen.Count(bad))
+	}
+	return p.Format("%s bad first, then %s doubtful", screen.Count(bad), screen.Count(doubtful))
 }
 
 // shownCount returns how many calls match the filter.

@@ -216,8 +216,8 @@ var lossSigns = [...]string{replay.Info: "i", replay.Low: "i", replay.Medium: "!
 const maxNotes = 200
 
 // LossNotes returns rows about refusals and losses. Refusals come first. The losses are sorted by severity, the worst
-// first, each with a sign in the gutter.
-func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer) (notes []LossNote) {
+// first, each with a sign in the gutter. If codes is set, the code of a loss follows its words.
+func LossNotes(p *replay.Preview, s replay.Scope, width int, codes bool, draw display.Drawer) (notes []LossNote) {
 	add := func(r screen.Role, sign string, text display.Text) {
 		for i, line := range display.Wrap(text, max(width-5, 8)) {
 			if i > 0 {
@@ -256,11 +256,14 @@ func LossNotes(p *replay.Preview, s replay.Scope, width int, draw display.Drawer
 			add(screen.Muted, "", screen.Count(len(losses)-i).Between("and ", " more"))
 			break
 		}
-		text := draw.Clean(l.Code)
+		text := draw.Clean(cmp.Or(l.Message, l.Code))
 		if s != replay.OneCall && l.Call > 0 {
-			text = display.Join(text, draw.Format(" call %d", l.Call))
+			text = display.Join(draw.Format("call %d: ", l.Call), text)
 		}
-		add(screen.LossRoles[l.Severity], lossSigns[l.Severity], display.Join(text, display.Lit("  "), draw.Clean(l.Message)))
+		if codes && l.Message != "" {
+			text = display.Join(text, draw.Clean(l.Code).Between("  ", ""))
+		}
+		add(screen.LossRoles[l.Severity], lossSigns[l.Severity], text)
 	}
 	if len(notes) == 0 {
 		add(screen.Muted, "", display.Lit("nothing is lost"))

@@ -20,14 +20,16 @@ func TestNotes(t *testing.T) {
 	for _, c := range []struct {
 		scope replay.Scope
 		width int
+		codes bool
 		want  string
 	}{
-		{replay.OneCall, 60, "!! refused rule: no ␛ such id/!! B  worst⟨U+202E⟩/i  A  low/i  C  low too"},
-		{replay.WholeTurn, 60, "!! refused rule: no ␛ such id/!! B call 2  worst⟨U+202E⟩/i  A  low/i  C  low too"},
-		{replay.OneCall, 20, "!! refused rule:/   no ␛ such id/!! B/   worst⟨U+202E⟩/i  A  low/i  C  low too"},
+		{replay.OneCall, 60, false, "!! refused rule: no ␛ such id/!! worst⟨U+202E⟩/i  low/i  low too"},
+		{replay.OneCall, 60, true, "!! refused rule: no ␛ such id/!! worst⟨U+202E⟩  B/i  low  A/i  low too  C"},
+		{replay.WholeTurn, 60, false, "!! refused rule: no ␛ such id/!! call 2: worst⟨U+202E⟩/i  low/i  low too"},
+		{replay.OneCall, 20, false, "!! refused rule:/   no ␛ such id/!! worst⟨U+202E⟩/i  low/i  low too"},
 	} {
 		var got []string
-		for _, n := range LossNotes(p, c.scope, c.width, display.Drawer{}) {
+		for _, n := range LossNotes(p, c.scope, c.width, c.codes, display.Drawer{}) {
 			got = append(got, n.Text.String())
 		}
 		if strings.Join(got, "/") != c.want {
@@ -37,11 +39,11 @@ func TestNotes(t *testing.T) {
 	for range 2 * maxNotes {
 		p.Losses = append(p.Losses, replay.Loss{Kind: lossKind("D", replay.Info)})
 	}
-	notes := LossNotes(p, replay.OneCall, 60, display.Drawer{})
+	notes := LossNotes(p, replay.OneCall, 60, false, display.Drawer{})
 	if last := notes[len(notes)-1].Text; len(notes) != maxNotes+2 || last != display.Lit("   and 203 more") {
 		t.Errorf("%d notes, the last is %s", len(notes), last)
 	}
-	if notes = LossNotes(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, display.Drawer{}); len(notes) != 1 || notes[0].Text != display.Lit("   nothing is lost") {
+	if notes = LossNotes(&replay.Preview{Body: [][]byte{nil}}, replay.OneCall, 60, false, display.Drawer{}); len(notes) != 1 || notes[0].Text != display.Lit("   nothing is lost") {
 		t.Errorf("%v", notes)
 	}
 }

@@ -39,6 +39,7 @@ type resultKey struct {
 	raw      bool
 	kept     stream.Retention
 	answered stream.Code
+	received int  // key of the tool runs
 	there    bool // the request with the result is in memory
 	events   int  // number of events, if a turn is selected
 }
@@ -97,7 +98,7 @@ func (r *Result) Extend(s *Context, w, h int) {
 		}
 	}
 	if c.Call != nil {
-		key.answered = c.Call.ResultCode
+		key.answered, key.received = c.Call.ResultCode, toolRunsKey(s.View, c.Call)
 		if given := c.Call.LatestResult(); given != nil {
 			x := s.View.Exchange(given.Exchange)
 			key.event, key.there = given.Event, x != nil && x.Request.Size() > 0
@@ -121,6 +122,9 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 		for _, line := range display.Wrap(text, max(w-2, 8)) {
 			r.lines = append(r.lines, resultLine{role, line.Between(" ", "")})
 		}
+	}
+	if c.Call != nil {
+		r.addReceived(s, c.Call, say)
 	}
 	switch given := c.sentBackResult(); {
 	case c.Turn != nil && c.Turn.Retention == stream.Dropped:
@@ -171,9 +175,9 @@ func (c Selection) sentBackResult() *stream.SentBackCall {
 // addResult adds the rows of a result: its facts and its text.
 func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCall, w int, say func(screen.Role, display.Text)) {
 	p, gave := s.Pen, &given.Result
-	role, words := screen.Muted, "in "+SentBackRequest(s.View, given)
+	role, words := screen.Muted, "the tool's result, in "+SentBackRequest(s.View, given)
 	if given.ResultCode == stream.ResultFailed {
-		role, words = screen.Bad, "an error, "+words
+		role, words = screen.Bad, "the tool's result: an error, in "+SentBackRequest(s.View, given)
 	}
 	if gave.Media > 0 {
 		words += ", and " + screen.Plural(gave.Media, "part").String() + " other than text"
@@ -192,6 +196,19 @@ func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCal
 	}
 	if len(r.text) > 0 {
 		r.sheet.Add(NewBlock(display.Text{}, r.text, s.Raw || !isDocument(r.text), nil, max(w-2, 8), p.Drawer))
+	}
+}
+
+// addReceived adds a row for each tool run that received other arguments than the model wrote.
+func (r *Result) addReceived(s *Context, c *stream.Call, say func(screen.Role, display.Text)) {
+	for _, g := range s.View.ToolRuns(c) {
+		got := s.Pen.Format("the tool got %s, not %s: ", screen.Bytes(g.ArgsSize), screen.Bytes(c.ArgsLen()))
+		if g.IsPrefix {
+			got = s.Pen.Format("the tool got only the first %s of %s: ", screen.Bytes(g.PrefixBytes), screen.Bytes(c.ArgsLen()))
+		}
+		if g.IsPrefix || g.Altered {
+			say(screen.SideRoles[screen.Differs], s.Pen.Truncate(display.Join(got, s.Pen.Clean(textStart(string(g.Args)))), max(r.key.width-2, 8)))
+		}
 	}
 }
 

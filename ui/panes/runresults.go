@@ -50,11 +50,10 @@ func ruleOf(v *providers.View, c Selection, e stream.RunRule, p *screen.Pen) rul
 	switch {
 	case c.Call.StoppedByClient():
 		r.role = screen.Muted
+	case run.Outcome >= stream.RunWrong && run.Outcome <= stream.RunBroken && present.VerdictOfCall(c.Call).Harm >= present.HarmUnseen:
+		r.role = screen.Plain // a healthy call is not blamed for careless clients
 	case run.Outcome == stream.RunWrong && (e == stream.AnyArgs || e == stream.Repaired):
-		// calls that arrive in several deltas usually have this outcome, so a healthy call is not blamed for it
-		if r.role = screen.Plain; present.VerdictOfCall(c.Call).Harm < present.HarmUnseen {
-			r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Caution
-		}
+		r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Caution
 	case run.Outcome == stream.RunBroken:
 		r.sign, r.alarm, r.role = p.Glyph.Severity[stream.Warn], screen.Caution, screen.Caution
 	case run.Outcome >= stream.RunWrong && run.Outcome < stream.RunBroken:

@@ -65,7 +65,7 @@ func NewRunRules(h Host, lead func(of stream.Ref, event int)) *RunRules {
 // Keys returns the keys that move the cursor, open a rule, go to the moment at which the open rule runs the call, and
 // show all kinds of clients or only the worst.
 func (x *RunRules) Keys() []screen.Binding {
-	enter := screen.Key("enter", "open", "show clients and arguments; then go to the moment", x.openSelected)
+	enter := screen.Key("enter", "which clients", "show clients and arguments; then go to the moment", x.openSelected)
 	switch at := x.selectedRule(); {
 	case at == noRule && x.At < len(x.lines) && x.lines[x.At].call.Call > 0:
 		enter.Hint, enter.Does = "go to call", display.Lit("go to the call of this row")

@@ -62,9 +62,13 @@ func (s *TimeStrip) Draw(p *screen.Pen, y int) {
 
 // drawTitle draws the turn, and the position of the moment in it.
 func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
-	corners := [2]display.Text{p.Glyph.Line, p.Glyph.Line}
-	if s.plan.boxed {
-		corners = [2]display.Text{p.Glyph.Corners[0], p.Glyph.Corners[1]}
+	heavy := p.Glyph.Heavy
+	end := func(corner display.Text) {
+		if s.plan.boxed {
+			p.Text(screen.Frame, corner)
+		} else {
+			p.Text(screen.Accent, heavy)
+		}
 	}
 	about := display.Lit("before the first turn")
 	var facts []display.Text // if there is too little room, the last text is left out first
@@ -116,14 +120,15 @@ func (s *TimeStrip) drawTitle(p *screen.Pen, t *stream.Turn) {
 			room -= fact.Width() + 3
 		}
 	}
-	p.Text(screen.Frame, display.Join(corners[0], p.Glyph.Line))
-	p.Text(screen.Accent, display.Lit(" Time"))
+	end(p.Glyph.Corners[0])
+	p.Text(screen.Accent, display.Join(heavy, display.Lit(" Time")))
 	p.Text(screen.Muted, p.Truncate(about.Between("  ", " "), p.Left))
-	p.Text(screen.Frame, display.Repeat(p.Glyph.Line, p.Left-right.Width()-s.At.Word.Width()-edge))
+	p.Text(screen.Accent, display.Repeat(heavy, p.Left-right.Width()-s.At.Word.Width()-edge))
 	p.Text(role, s.At.Word.Between(" ", ""))
 	p.Text(screen.Plain, right)
 	p.Spaces(screen.Bare, 1)
-	p.Text(screen.Frame, display.Join(p.Glyph.Line, corners[1]))
+	p.Text(screen.Accent, heavy)
+	end(p.Glyph.Corners[1])
 }
 
 // untimedText explains why the axis counts events.

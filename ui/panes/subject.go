@@ -130,8 +130,10 @@ func (s *Subject) Keys() []screen.Binding {
 			}
 		}
 	}
-	next := screen.Can("next-finding")
-	next[0].Hint = "next"
+	var next []screen.Binding
+	if s.scene.Verdicts.Counts.Bad() > 0 {
+		next = []screen.Binding{screen.Can("next-finding")[0].Hinted("next")}
+	}
 	return slices.Concat(screen.Can("help"), []screen.Binding{
 		left,
 		screen.Key("right l", "", "next token", right),

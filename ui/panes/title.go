@@ -97,6 +97,17 @@ func verdictTitle(p *screen.Pen, v present.Verdict, healthy string) titlePart {
 	return titlePart{role, display.Join(verdictSign(p, v), display.Lit(" "), p.Clean(words))}
 }
 
+// turnVerdictTitle returns the verdict for the right end of a turn's title. If a call is worse than the response, it is
+// about the calls.
+func turnVerdictTitle(p *screen.Pen, x *providers.Exchange, t *stream.Turn) titlePart {
+	v := present.VerdictOfTurn(x, t)
+	if words, worst := present.TroubledCalls(t); worst.Harm < v.Harm {
+		return titlePart{worst.Role, display.Join(verdictSign(p, worst), p.Clean(words[0]).Between(" ", ""))}
+	}
+	_, _, word := screen.TurnLook(t)
+	return verdictTitle(p, v, word)
+}
+
 // verdictSign returns the sign for a verdict. If a finding decides the verdict, it is the sign for the severity;
 // otherwise, it is the sign for the state.
 func verdictSign(p *screen.Pen, v present.Verdict) display.Text {
@@ -115,7 +126,7 @@ func (s *Subject) titleFacts(p *screen.Pen) (facts []display.Text) {
 	t := s.currentSelection().Turn
 	facts = append(facts, p.Format("turn %d", t.Number+1))
 	if name := agentName(t.Request); name != "" {
-		facts = append(facts, p.Name(name))
+		facts = append(facts, p.Name(name).Between("agent ", ""))
 	}
 	if t.Model != "" {
 		facts = append(facts, p.Name(present.ShortModel(t.Model)))
@@ -229,8 +240,7 @@ const LongName = 24
 func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	t := s.currentSelection().Turn
 	x := s.scene.View.Exchange(t.Exchange)
-	_, _, word := screen.TurnLook(t)
-	h := paneTitle{title: p.Format("turn %d", t.Number+1), right: []titlePart{verdictTitle(p, present.VerdictOfTurn(x, t), word)}}
+	h := paneTitle{title: p.Format("turn %d", t.Number+1), right: []titlePart{turnVerdictTitle(p, x, t)}}
 	facts := append(s.titleFacts(p)[1:], startedText(p, s.scene.View, t))
 	if t.Refusal != nil {
 		h.title, facts = display.Lit("request refused"), append([]display.Text{h.title}, refusedTitle(p, x, t)...)

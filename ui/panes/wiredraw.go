@@ -143,7 +143,7 @@ func drawEvent(p *screen.Pen, e stream.Event, g screen.Surface, wide bool) {
 		r = screen.Caution
 	}
 	p.TextOn(screen.Muted, g, p.Format("%-*s  ", cells, kind))
-	p.Bytes(r, g, []byte(text))
+	p.CutBytes(r, g, []byte(text), len(text))
 }
 
 // drawArgs draws the argument bytes in an event. If they differ from the wire bytes, it draws the wire bytes
@@ -155,12 +155,7 @@ func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface, wrong int) {
 	} else if e.Text == "" {
 		p.TextOn(screen.Muted, g, display.Lit("(empty)"))
 	}
-	wrong = max(0, min(wrong, len(e.Text)))
-	p.Bytes(screen.StringToken, g, []byte(e.Text[:wrong]))
-	if g == screen.Bare {
-		g = screen.Growing
-	}
-	p.Bytes(screen.Bad, g, []byte(e.Text[wrong:]))
+	p.CutBytes(screen.StringToken, g, []byte(e.Text), wrong)
 }
 
 // maxTextBytes returns how many bytes of text are read for the remaining cells of a row. The text may be as long as

@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/ui/screen"
 )
 
@@ -19,9 +20,9 @@ const (
 	HarmMalformed Harm = iota + 1 // malformed arguments
 	HarmError                     // a finding with severity error
 	HarmCut                       // cut short
+	HarmAborted                   // ended by the provider or the network
+	HarmRejected                  // a call that the provider rejected, or a request that it refused
 	HarmNotObject
-	HarmAborted  // ended by the provider or the network
-	HarmRejected // a call that the provider rejected, or a request that it refused
 	HarmLooksDone
 	HarmWarn // a finding with severity warn
 	HarmUnseen
@@ -33,7 +34,7 @@ const (
 )
 
 // IsBad reports whether a call or turn counts as bad.
-func (h Harm) IsBad() bool { return h <= HarmRejected && h != HarmNotObject }
+func (h Harm) IsBad() bool { return h <= HarmRejected }
 
 // IsCaution reports whether a call or turn needs attention but is not bad.
 func (h Harm) IsCaution() bool { return h <= HarmUnseen && !h.IsBad() }
@@ -102,6 +103,30 @@ func VerdictOfTurn(x *providers.Exchange, t *stream.Turn) Verdict {
 		v.Words, v.Role = "", screen.Muted
 	}
 	return v
+}
+
+// TroubledCalls returns the number of a turn's bad and doubtful calls for each verdict, worst first, e.g. "1 call
+// malformed". It also returns the worst verdict.
+func TroubledCalls(t *stream.Turn) (words []string, worst Verdict) {
+	var kinds []Verdict
+	counts := map[string]int{}
+	for _, c := range t.Calls {
+		v := VerdictOfCall(c)
+		if !v.Harm.IsBad() && !v.Harm.IsCaution() {
+			continue
+		}
+		if counts[v.Words]++; counts[v.Words] == 1 {
+			kinds = append(kinds, v)
+		}
+	}
+	if len(kinds) == 0 {
+		return nil, Verdict{Harm: Healthy}
+	}
+	slices.SortStableFunc(kinds, func(a, b Verdict) int { return int(a.Harm) - int(b.Harm) })
+	for _, v := range kinds {
+		words = append(words, count.Of(counts[v.Words], "call")+" "+v.Words)
+	}
+	return words, kinds[0]
 }
 
 func hasFinding(list []stream.Finding, d *stream.Diagnosis) bool {

@@ -90,7 +90,7 @@ func (m *replayMode) setWantedPreviews(t *stream.Turn, c *stream.Call) {
 	if m.policies {
 		m.rowsWanted.fixed = m.to
 	}
-	m.cellWanted = pageKey{version: v, to: m.to, policy: m.policy, raw: m.raw, sent: m.w - 1, wrote: m.w - 1, notes: m.w - 1}
+	m.cellWanted = pageKey{version: v, to: m.to, policy: m.policy, raw: m.raw, sent: m.w - 1, wrote: m.w - 1, notes: m.w - 1, codes: m.full}
 	if p := m.layoutBody(); !m.full {
 		m.cellWanted.sent, m.cellWanted.wrote, m.cellWanted.notes = max(p.sentW-1, 1), max(p.wroteW-1, 1), p.tableW-1
 	}

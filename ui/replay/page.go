@@ -50,7 +50,7 @@ func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *
 	preview := src.Preview(to, policy)
 	raw := k.raw != (to.Form == protocol.PositionalForm) // nested arrays are easier to read on one line
 	p := &page{key: k, body: joinMessages(preview.Body), messages: len(preview.Body), unknown: preview.Outcome == replay.Unknown}
-	p.notes = panes.LossNotes(&preview, k.version.scope, k.notes, draw)
+	p.notes = panes.LossNotes(&preview, k.version.scope, k.notes, k.codes, draw)
 	p.showSent(&preview, src.own, raw, draw)
 	if p.unknown && len(preview.Calls) == 0 {
 		p.showOnlyWrote(src, to, draw)

@@ -170,7 +170,7 @@ type pageKey struct {
 	version            version
 	to, policy         int
 	sent, wrote, notes int // widths in cells
-	raw                bool
+	raw, codes         bool
 }
 
 // canShowFor reports whether the page for k may be shown for other. It ignores versions, as tableKey.canShowFor does,

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolscope/providers"
+	"toolscope/providers/client"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/json"
@@ -40,6 +41,7 @@ type sentBackMode struct {
 	right   bool // the request's side is selected, for copying
 	sides   [2]panes.TextSheet
 	request *fullRequest // nil unless the full request is shown
+	around  *fullRequest // the request below the sides; nil if there is too little room
 }
 
 const sidesFrom = 72 // minimum width at which the sides are next to each other
@@ -69,7 +71,7 @@ func SentBack(outlet modes.Exporter, draw display.Drawer) modes.Entry {
 
 // showRequest selects request number at and reads the call from it.
 func (m *sentBackMode) showRequest(at int) {
-	m.at, m.made, m.Top = at, 0, 0
+	m.at, m.made, m.Top, m.around = at, 0, 0, nil
 	r := m.all[at]
 	m.carried, m.read = providers.CarriedCall{}, false
 	if _, c := m.host.View().Find(m.of); c != nil {
@@ -97,11 +99,23 @@ func (m *sentBackMode) Extend(v *providers.View, w, h int) {
 	}
 	if m.made != w {
 		m.layOut()
-		m.made = w
+		m.made, m.around = w, nil
 	}
 	m.Rows, m.Height = m.scrollRows(), max(m.h-m.headRows(), 1)
+	if rest := m.Height - m.Rows - 1; rest >= minAroundRows && m.read && len(m.carried.Body) > 0 {
+		if m.around == nil {
+			m.around = m.newFullRequest()
+		}
+		m.around.extend(w, rest)
+		m.Height = m.Rows
+	} else {
+		m.around = nil
+	}
 	m.Scroll(m.Top)
 }
+
+// minAroundRows is the minimum number of rows for the request below the sides, including its caption.
+const minAroundRows = 6
 
 // Click does nothing, because the mode has no cursor.
 func (m *sentBackMode) Click(int, int) (again bool) { return false }
@@ -276,6 +290,9 @@ func (m *sentBackMode) Draw(p *screen.Pen, y int) {
 		m.drawSentence(p, y-1)
 	case y == says+1:
 		m.drawWho(p)
+	case m.around != nil && row == m.Rows:
+	case m.around != nil && row > m.Rows:
+		m.around.drawBelow(p, row-m.Rows-1)
 	case m.isSideBySide():
 		left, right := m.sideWidths()
 		caption := y == m.headRows()-1
@@ -380,11 +397,16 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 	if m.finding.Diagnosis != nil {
 		p.Text(screen.Muted, display.Lit("cause  "))
 		p.Text(screen.Plain, p.Clean(m.finding.CausedBy()).Between("the ", "  "))
+		if x := m.host.View().Exchange(m.currentSentBack().Exchange); x != nil {
+			if c, err := client.Find(x.Client()); err == nil && p.Left > len(c.Title)+sidesFrom/2 {
+				p.Text(screen.Plain, p.Clean(c.Title).Between("", "  "))
+			}
+		}
 	}
 	role, words := m.verdictText(p)
 	for _, who := range clientNames(m.currentSentBack().Policies) {
-		if lead := p.Clean(who).Between("as ", "; "); lead.Width()+min(words.Width(), 30) <= p.Left {
-			p.Text(screen.Muted, lead)
+		if lead := p.Clean(who).Between("", "; "); lead.Width()+min(words.Width(), 30) <= p.Left {
+			p.Text(screen.Plain, lead)
 			break
 		}
 	}
@@ -402,8 +424,8 @@ func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
 	return screen.VerdictRoles[verdict], p.Format("%s (%s, %s)", verdict, replay.Seen, p.Name(how))
 }
 
-// clientNames returns texts with the names of the policies that have the same effect, the longest text first.
-// A single policy is named after the client that was seen to use it.
+// clientNames returns texts with the names of the policies that have the same effect, the longest text first. If there is
+// only one, they name the client that was seen to use it.
 func clientNames(policies string) []string {
 	if policies == "" {
 		return nil
@@ -412,19 +434,20 @@ func clientNames(policies string) []string {
 	for i := range names {
 		names[i] = strings.TrimSpace(names[i])
 	}
-	short := strings.Join(names, ", ")
+	short := "as " + strings.Join(names, ", ")
 	if len(names) > 1 {
-		return []string{short, fmt.Sprintf("%s +%d", names[0], len(names)-1)}
+		return []string{short, fmt.Sprintf("as %s +%d", names[0], len(names)-1)}
 	}
-	p, err := replay.FindPolicy(short)
+	p, err := replay.FindPolicy(names[0])
 	switch {
 	case err != nil:
 		return []string{short}
 	case p.Client != nil:
-		return []string{strings.TrimSpace(p.Client.Title+" "+p.Client.Version) + " (" + short + ")", short}
+		long := strings.TrimSpace("like " + p.Client.Title + " " + p.Client.Version)
+		return []string{long + " (" + names[0] + ")", long, "like " + p.Client.Title, short}
 	}
-	seen, _, _ := strings.Cut(p.Seen, ",")
-	return []string{seen + " (" + short + ")", short}
+	seen, _, _ := strings.Cut("like "+p.Seen, ",")
+	return []string{seen + " (" + names[0] + ")", seen, short}
 }
 
 // drawSide writes a row of a side, or its caption.
@@ -507,16 +530,20 @@ type fullRequest struct {
 	sheet *panes.TextSheet // nil until the body is laid out
 }
 
-// openRequest lays out the full request and scrolls to the arguments. It lays out a large request in another
-// goroutine.
+// openRequest shows the full request.
 func (m *sentBackMode) openRequest() {
 	if !m.read || len(m.carried.Body) == 0 {
 		m.host.Say(display.Lit("the request can't be read"))
 		return
 	}
+	m.request = m.newFullRequest()
+}
+
+// newFullRequest lays out the full request and scrolls to the arguments. It lays out a large request in another
+// goroutine.
+func (m *sentBackMode) newFullRequest() *fullRequest {
 	b, width, draw := m.carried, m.w-1, m.draw
 	whole := &fullRequest{title: display.Format("the full request, %s", screen.Bytes(len(b.Body)))}
-	m.request = whole
 	lay := func() *panes.TextSheet {
 		s := &panes.TextSheet{LookAt: max(b.At, 0)}
 		s.Add(panes.NewBlock(display.Text{}, b.Body, false, argsAt(&b), width, draw))
@@ -524,12 +551,13 @@ func (m *sentBackMode) openRequest() {
 	}
 	if len(b.Body) < modes.MaxSyncBytes {
 		whole.sheet = lay()
-		return
+		return whole
 	}
 	m.host.Do(func() func() {
 		s := lay()
 		return func() { whole.sheet = s }
 	})
+	return whole
 }
 
 // argsAt returns the span of the arguments in the body, or nil if it is unknown.
@@ -549,6 +577,15 @@ func (w *fullRequest) extend(_, h int) {
 	}
 	w.Rows, w.Height = w.sheet.Rows, max(h-1, 1)
 	w.Scroll(w.Top)
+}
+
+// drawBelow writes row y below the sides: a caption, then the request.
+func (w *fullRequest) drawBelow(p *screen.Pen, y int) {
+	if y > 0 {
+		w.draw(p, y)
+		return
+	}
+	p.Caption(screen.Plain, w.title, p.ScrollInfo(w.Visible()))
 }
 
 func (w *fullRequest) draw(p *screen.Pen, y int) {

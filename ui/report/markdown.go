@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"strings"
@@ -16,6 +17,7 @@ import (
 type Subject struct {
 	Version string // version of toolscope
 	File    string
+	Number  int // number of the turn in the file; 0 for the number in the session
 	Turn    *stream.Turn
 	Call    *stream.Call                                           // nil for the complete turn
 	Title   string                                                 // names the problem; if "", the subject's place is the title
@@ -34,7 +36,7 @@ const (
 // or HTML, or mention a user.
 func (c *Subject) Markdown() []byte {
 	var b bytes.Buffer
-	place := fmt.Sprintf("turn %d", c.Turn.Number+1)
+	place := fmt.Sprintf("turn %d", cmp.Or(c.Number, int(c.Turn.Number)+1))
 	if c.Call != nil {
 		place += fmt.Sprintf(", call %d", c.Call.Number)
 	}

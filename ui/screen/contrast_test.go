@@ -37,6 +37,35 @@ func luminance(rgb [3]float64) float64 {
 	return 0.2126*rgb[0] + 0.7152*rgb[1] + 0.0722*rgb[2]
 }
 
+// TestSelectedRowCanBeRead checks, in every theme, that all text has a contrast of at least 4.5:1 on the selected row and
+// on what the selection refers to.
+func TestSelectedRowCanBeRead(t *testing.T) {
+	for _, name := range themes.Names() {
+		for _, dark := range []bool{true, false} {
+			th, err := themes.Lookup(name, dark)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, painted := range []bool{true, false} {
+				p := NewPaints(th, termenv.TrueColor, painted)
+				for r := range Frame {
+					for _, g := range []Surface{Selected, Linked} {
+						text, inked := colour(p.Escape(r, g), "38")
+						ground, filled := colour(p.Escape(r, g), "48")
+						if !filled {
+							t.Errorf("%s: ground %d has no colour", name, g)
+						}
+						a, b := luminance(text)+0.05, luminance(ground)+0.05
+						if got := max(a, b) / min(a, b); inked && got < 4.5 {
+							t.Errorf("%s, painted %t: role %d on ground %d has a contrast of %.2f", name, painted, r, g, got)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestRolesCanBeRead checks the contrast of every role on every surface in our themes. The contrast must be at least
 // 4.5:1, or 3:1 for dim text. The terminal's own background is black for a dark theme and white for a light one. A
 // painted theme must not rely on it.

@@ -107,6 +107,43 @@ func (p *Pen) Bytes(r Role, g Surface, b []byte) {
 	p.endPaint(on)
 }
 
+// CutBytes writes captured bytes like Bytes. If it cuts them off, it ends them with an ellipsis. The bytes from wrong
+// on have the role Bad.
+func (p *Pen) CutBytes(r Role, g Surface, b []byte, wrong int) {
+	n, short, cells := 0, 0, 0 // short is the end of the bytes that leave room for the ellipsis
+	end := p.Truncate(display.Lit("...."), min(3, p.Left))
+	if !p.ASCII {
+		end = p.Truncate(display.Lit("...."), min(1, p.Left))
+	}
+	for n < len(b) {
+		k := min(display.PlainLen(b[n:]), max(p.Left-end.Width()-cells, 0))
+		w := k
+		if k == 0 {
+			k, w = p.Measure(b[n:])
+		}
+		if cells+w > p.Left {
+			break
+		}
+		if n, cells = n+k, cells+w; cells <= p.Left-end.Width() {
+			short = n
+		}
+	}
+	if n == len(b) {
+		short, end = n, display.Text{}
+	}
+	ground, at := g, max(0, min(wrong, short))
+	if g == Bare && wrong < len(b) {
+		ground = Growing
+	}
+	p.Bytes(r, g, b[:at])
+	p.Bytes(Bad, ground, b[at:short])
+	if wrong > short {
+		p.TextOn(r, g, end)
+		return
+	}
+	p.TextOn(Bad, g, end)
+}
+
 // Spaces writes up to n blank cells.
 func (p *Pen) Spaces(g Surface, n int) {
 	n = min(n, p.Left)
@@ -334,6 +371,9 @@ func NewPaints(t themes.Theme, depth termenv.Profile, painted bool) *Paints {
 	for r, ink := range inks {
 		for g, under := range grounds {
 			p.on[r][g] = p.inkEscape(ink.With(under))
+			if under.BG != "" && r != int(Frame) { // the theme's colours are only known to be legible on the page
+				p.on[r][g] = p.inkEscape(p.page.With(ink.With(under)).Legible())
+			}
 		}
 		p.solid[r] = Paint{p.inkEscape(themes.TextStyle{FG: ink.FG, BG: ink.FG})}
 	}

@@ -183,7 +183,7 @@ func (d *draft) buildRequest(c host.CapturedRequest, draw display.Drawer) (marks
 	if out.Moved > 0 {
 		d.addNote(screen.Caution, screen.Plural(out.Moved, "instruction").Between("", " moved from inside the conversation to its start"))
 	}
-	d.notes = append(d.notes, panes.LossNotes(&out.Preview, replay.WholeConversation, k.notes, draw)...)
+	d.notes = append(d.notes, panes.LossNotes(&out.Preview, replay.WholeConversation, k.notes, false, draw)...)
 	found, added := panes.FindArgs([][]byte{d.body}, out.Preview.Calls)
 	for _, args := range found {
 		marks = append(marks, args.Marks...)

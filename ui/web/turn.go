@@ -9,7 +9,6 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
-	"toolscope/stream/count"
 	"toolscope/stream/json"
 	"toolscope/ui/present"
 	"toolscope/ui/screen"
@@ -54,26 +53,11 @@ func (h *writer) writeTurn(p *Page, t *Turn) {
 // state.
 func (h *writer) writeTurnState(p *Page, t *stream.Turn) {
 	status, role, word := screen.TurnLook(t)
-	worst := present.VerdictOfTurn(p.In.Exchange(t.Exchange), t).Harm
-	var kinds []string
-	counts := map[string]int{}
-	for _, c := range t.Calls {
-		v := present.VerdictOfCall(c)
-		if !v.Harm.IsBad() && !v.Harm.IsCaution() {
-			continue
-		}
-		if counts[v.Words]++; counts[v.Words] == 1 {
-			kinds = append(kinds, v.Words)
-		}
-		if v.Harm < worst {
-			worst, role = v.Harm, v.Role
-		}
+	words, worst := present.TroubledCalls(t)
+	if worst.Harm < present.VerdictOfTurn(p.In.Exchange(t.Exchange), t).Harm {
+		role = worst.Role
 	}
-	word = "response " + word
-	for _, kind := range kinds {
-		word += " · " + count.Of(counts[kind], "call") + " " + kind
-	}
-	h.writeState(status, role, word)
+	h.writeState(status, role, strings.Join(append([]string{"response " + word}, words...), " · "))
 }
 
 // writeCallout writes a call's problem, the party that caused it, and advice.
