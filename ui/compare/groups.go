@@ -39,9 +39,9 @@ func (c *comparison) nameGroups(v *providers.View) {
 // tagOf returns the first short value of a group that none of the others has, or else the number of the call.
 func tagOf(v *providers.View, g *group, all []*group) string {
 	for _, r := range g.rows[:min(len(g.rows), maxTagRows)] {
-		own, shared := g.scalar(v, r.Name), false
+		own, shared := g.scalarText(v, r.Name), false
 		for _, other := range all {
-			shared = shared || other != g && other.scalar(v, r.Name) == own
+			shared = shared || other != g && other.scalarText(v, r.Name) == own
 		}
 		if own != "" && !shared {
 			return own
@@ -55,9 +55,9 @@ func tagOf(v *providers.View, g *group, all []*group) string {
 	return ""
 }
 
-// scalar returns the text of a field outside of other fields, from the first call that has the field. It returns "" for
+// scalarText returns the text of a field outside of other fields, from the first call that has the field. It returns "" for
 // containers and long texts.
-func (g *group) scalar(v *providers.View, name string) string {
+func (g *group) scalarText(v *providers.View, name string) string {
 	for _, r := range g.rows[:min(len(g.rows), maxTagRows)] {
 		if r.Name != name || r.Depth > 0 || r.Name == "" {
 			continue
