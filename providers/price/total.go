@@ -34,6 +34,16 @@ func (t *Sum) Add(f Figure) {
 	}
 }
 
+// AddSum adds another sum.
+func (t *Sum) AddSum(other Sum) {
+	t.USD += other.USD
+	t.Paid, t.Free, t.Unknown = t.Paid+other.Paid, t.Free+other.Free, t.Unknown+other.Unknown
+	t.Approximate = t.Approximate || other.Approximate
+	if other.AsOf != "" && (t.AsOf == "" || other.AsOf < t.AsOf) {
+		t.AsOf = other.AsOf
+	}
+}
+
 // String returns the sum in words: "$0.0123 + 2 unknown", "free", or "" if the sum contains no known figure.
 func (t Sum) String() string {
 	s := ""

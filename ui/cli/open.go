@@ -264,6 +264,11 @@ func (ip *inputs) eachSource(ctx context.Context, paths []string, do func(src ca
 			}
 			continue
 		}
+		if ip.together != nil && len(files) > 1 {
+			ip.failIf(ip.together(files, prepare))
+			ip.reportUnrecognised(path, len(files))
+			continue
+		}
 		for _, ip.found = range files {
 			if ip.skipsKnown(ip.found) {
 				continue

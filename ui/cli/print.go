@@ -119,6 +119,11 @@ func (pr *printing) runPrint(ctx context.Context, paths []string) error {
 		err = pr.printFollowed(ctx, paths, p)
 	} else {
 		pr.app.joins = true
+		if pr.canPrintTogether(to) {
+			pr.app.together = func(files []capture.FoundFile, prepare func(*providers.Inspector)) error {
+				return pr.printTogether(ctx, files, to, p, prices, prepare)
+			}
+		}
 		err = pr.app.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
 			return pr.printSource(src, path, in, p)
 		})

@@ -103,6 +103,15 @@ func (n *summaryTotals) add(x *providers.Exchange, t *stream.Turn, prices *price
 	n.cost.Add(present.CostOf(prices, x, t))
 }
 
+// addTotals adds the totals of other turns.
+func (n *summaryTotals) addTotals(other *summaryTotals) {
+	n.turns, n.calls, n.beside = n.turns+other.turns, n.calls+other.calls, n.beside+other.beside
+	for s, count := range other.states {
+		n.states[s] += count
+	}
+	n.cost.AddSum(other.cost)
+}
+
 // inPieces returns the pieces of a line with the totals, e.g. "2 turns, 3 calls: 2 complete, 1 cut short;
 // ~$0.0123".
 func (n *summaryTotals) inPieces() []any {

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"runtime"
+
+	"toolscope/capture"
+	"toolscope/providers"
+	"toolscope/providers/price"
+)
+
+// maxEarlyOutput is the maximum size of the output of a file that is kept until the files before it are printed.
+const maxEarlyOutput = 4 << 20
+
+// orderedWriter keeps the output of a file until it is the file's turn, and then writes it. Beyond maxEarlyOutput,
+// writing waits for that moment.
+type orderedWriter struct {
+	to   io.Writer
+	turn chan struct{} // closed when the output may be written
+	kept bytes.Buffer
+	open bool // the kept output has been written
+}
+
+// Write keeps p, or writes it.
+func (w *orderedWriter) Write(p []byte) (int, error) {
+	if !w.open && w.kept.Len()+len(p) <= maxEarlyOutput {
+		return w.kept.Write(p)
+	}
+	if err := w.writeKept(); err != nil {
+		return 0, err
+	}
+	return w.to.Write(p)
+}
+
+// writeKept waits for the file's turn and writes the kept output.
+func (w *orderedWriter) writeKept() error {
+	if w.open {
+		return nil
+	}
+	<-w.turn
+	w.open = true
+	_, err := w.kept.WriteTo(w.to)
+	w.kept = bytes.Buffer{}
+	return err
+}
+
+// fileJob prints one of several files with an app and a printer of its own.
+type fileJob struct {
+	app       *app
+	printer   printer
+	out, errs *orderedWriter
+	done      chan struct{} // closed at the end of the job
+}
+
+// canPrintTogether reports whether files can be printed at the same time: nothing but the totals of a text depends on
+// the files before.
+func (pr *printing) canPrintTogether(to lineWriter) bool {
+	return pr.jq == "" && !pr.summary && to.pen == nil && pr.app.turnFilter == nil && pr.app.tracing == nil
+}
+
+// printTogether reads as many files at the same time as there are processors, and prints them one after the other.
+func (pr *printing) printTogether(ctx context.Context, files []capture.FoundFile, to lineWriter, p printer, prices *price.Table, prepare func(*providers.Inspector)) (failed error) {
+	a, room, jobs := pr.app, make(chan struct{}, runtime.GOMAXPROCS(0)), make(chan *fileJob, runtime.GOMAXPROCS(0))
+	go func() {
+		defer close(jobs)
+		for _, file := range files {
+			room <- struct{}{}
+			turn := make(chan struct{})
+			job := &fileJob{out: &orderedWriter{to: to.to, turn: turn}, errs: &orderedWriter{to: a.stderr.to, turn: turn}, done: make(chan struct{})}
+			job.app = (&app{stdin: a.stdin, stdout: lineWriter{to: job.out}, stderr: lineWriter{to: job.errs}, output: a.output, ending: a.ending}).linkParts()
+			job.app.reading, job.app.found, job.app.format = a.reading, file, pr.format
+			job.printer = job.app.printerOf(job.app.stdout, pr.format, prices)
+			go func() {
+				defer func() { <-room; close(job.done) }()
+				job.printFile(ctx, file.Path, prepare)
+			}()
+			jobs <- job
+		}
+	}()
+	for job := range jobs {
+		close(job.out.turn)
+		<-job.done
+		_, _ = job.out.writeKept(), job.errs.writeKept()
+		a.code, a.failed = max(a.code, job.app.code), a.failed || job.app.failed
+		a.unrecognised = append(a.unrecognised, job.app.unrecognised...)
+		if t, is := p.(*textPrinter); is {
+			t.summaryTotals.addTotals(&job.printer.(*textPrinter).summaryTotals)
+		}
+		failed = cmp.Or(failed, p.flush())
+	}
+	return failed
+}
+
+// printFile prints the job's file.
+func (job *fileJob) printFile(ctx context.Context, path string, prepare func(*providers.Inspector)) {
+	in := new(providers.Inspector)
+	prepare(in)
+	src, err := job.app.openInParts(ctx, path)
+	if err == nil {
+		err = job.app.printSource(job.app.failOnDamage(src), path, in, job.printer)
+	}
+	job.app.failIf(err)
+}
