@@ -41,6 +41,15 @@ var madeUpResults = []struct {
 // such a sentence is from a tool.
 func IsMadeUp(result string) bool { return madeUpBy(result) != "" }
 
+// ToolOutcome returns the outcome of a tool, as a request sent it back: ResultOK, ResultFailed, or 0 if the request has no
+// result from the tool. A sentence that the client sent instead of a result is not a result.
+func ToolOutcome(r *stream.SentBackCall) stream.Code {
+	if r == nil || IsMadeUp(r.Result.Text) {
+		return 0
+	}
+	return r.ResultCode
+}
+
 // maxMadeUp is the maximum length of a client's sentence. A longer result that begins with such a sentence is
 // not from a client.
 const maxMadeUp = 200

@@ -55,6 +55,10 @@ func TestResults(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%.60q: %q, want %q", test.result, got, test.want)
 		}
+		outcome := ToolOutcome(&stream.SentBackCall{ResultCode: stream.ResultFailed, Result: stream.Result{Text: test.result}})
+		if madeUp := test.code == "RESULT_MADE_UP" && test.want != ""; madeUp != (outcome == 0) {
+			t.Errorf("%.60q: the tool's outcome is %d", test.result, outcome)
+		}
 	}
 }
 

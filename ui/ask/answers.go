@@ -137,7 +137,7 @@ func (r *Run) findProblems() (all []problem) {
 			for _, f := range c.Findings {
 				add(f, t, c)
 			}
-			if res := c.LatestResult(); res != nil && res.ResultCode == stream.ResultFailed {
+			if res := c.LatestResult(); providers.ToolOutcome(res) == stream.ResultFailed {
 				text := fmt.Sprintf("WARN TOOL_FAILED %s %s: the tool returned an error: %s", quoteName(r.refOf(t, c)), quoteName(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
 				all = append(all, problem{stream.Warn, "TOOL_FAILED@" + r.refOf(t, c), text})
 			}
@@ -166,7 +166,9 @@ func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) stri
 	}
 	text := strings.Join(words, " ") + ": " + quoteStart(f.Message, len(f.Message), messageText)
 	var evidence []string
-	if first, last := r.Lines(f.Event); first > 0 {
+	if later := r.laterRequest(f, c); later != nil {
+		evidence = append(evidence, "the request of "+quoteName(r.refOf(later, nil)))
+	} else if first, last := r.Lines(f.Event); first > 0 {
 		at := fmt.Sprintf("%s line %d", quoteName(baseName(r.Path)), first)
 		if last > first {
 			at += fmt.Sprintf(" to %d", last)
@@ -183,6 +185,26 @@ func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) stri
 		text += r.turnEnd(t)
 	}
 	return text
+}
+
+// laterRequest returns the turn whose request showed a finding about a call of an earlier turn, or nil if a response showed
+// it. Findings about a request directly follow the event that the request carries the call in its history.
+func (r *Run) laterRequest(f stream.Finding, c *stream.Call) *stream.Turn {
+	if c == nil {
+		return nil
+	}
+	n := f.Event
+	for ; n > 0; n-- {
+		if kind, _ := r.View.Subject(n); kind != stream.Found {
+			break
+		}
+	}
+	for i := range c.SentBack {
+		if back := &c.SentBack[i]; back.Event == n {
+			return r.View.TurnAfter(back)
+		}
+	}
+	return nil
 }
 
 // turnEnd describes how a turn's request failed, and which turn repeats it.
@@ -340,6 +362,8 @@ func resultText(c *stream.Call, most int) string {
 	switch {
 	case res == nil:
 		return "no result seen"
+	case providers.IsMadeUp(res.Result.Text):
+		return "result made up by the client " + quoteStart(res.Result.Text, res.Result.Bytes, most)
 	case res.ResultCode == stream.ResultFailed:
 		return "error result " + quoteStart(res.Result.Text, res.Result.Bytes, most)
 	}

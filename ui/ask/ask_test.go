@@ -196,6 +196,32 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
+// TestLaterRequest checks that the evidence of a finding about a later request is that request, and that of other findings
+// is a line. An error that the client made up is not a tool's error.
+func TestLaterRequest(t *testing.T) {
+	for _, c := range []struct{ args, result, problem, sent string }{
+		{`{"command": "ls`, "Tool execution aborted", "", `result made up by the client "Tool execution aborted"`},
+		{`{"command": "ls`, "no such file", `WARN TOOL_FAILED a#1.1 Bash: the tool returned an error: "no such file"`, `error result "no such file"`},
+	} {
+		r, text := runOf("a", "claude-sonnet-4-5", "Bash", "toolu_1", c.args, "tool_use", "no", c.result), map[string]string{}
+		for _, p := range r.findProblems() {
+			text[strings.Fields(p.text)[1]] = p.text
+		}
+		if emptied := text["ARGS_REPLACED_BY_EMPTY"]; !strings.HasSuffix(emptied, "[evidence: the request of a#2]") {
+			t.Errorf("evidence of the emptied arguments: %s", emptied)
+		}
+		if unfinished := text["FIN_CONTRADICTED"]; !strings.HasSuffix(unfinished, "[evidence: a line 7]") {
+			t.Errorf("evidence in the response: %s", unfinished)
+		}
+		if text["TOOL_FAILED"] != c.problem {
+			t.Errorf("%s: %q", c.result, text["TOOL_FAILED"])
+		}
+		if got := resultText(r.View.Session().Turns[0].Calls[0], partText); got != c.sent {
+			t.Errorf("%s: %s", c.result, got)
+		}
+	}
+}
+
 // TestOwnCalls checks that calls of toolscope's own tools are recognised by the names that clients give them.
 func TestOwnCalls(t *testing.T) {
 	for _, c := range []struct {

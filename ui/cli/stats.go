@@ -335,7 +335,7 @@ func (c *statsCollector) addTurn(v *providers.View, _ string, t *stream.Turn) {
 func (c *statsCollector) sentBack(calls []sentBackCall) {
 	for i := range calls {
 		c.set.AddFindings(calls[i].of, calls[i].findings)
-		c.set.AddResult(calls[i].of, calls[i].ResultCode)
+		c.set.AddResult(calls[i].of, providers.ToolOutcome(&calls[i].SentBackCall))
 	}
 }
 

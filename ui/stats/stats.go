@@ -295,10 +295,8 @@ func (of *Turn) addLatency(v *providers.View, t *stream.Turn) {
 func (of *Turn) ForgetLatency() { of.FirstToken, of.Duration = stream.NoTime, stream.NoTime }
 
 func (of *Turn) addCall(v *providers.View, c *stream.Call) {
-	add := Call{Number: c.Number, Tool: c.Name, State: c.Status(), Bad: present.VerdictOfCall(c).Harm.IsBad()}
-	if r := c.LatestResult(); r != nil {
-		add.Result = r.ResultCode
-	}
+	add := Call{Number: c.Number, Tool: c.Name, State: c.Status(), Bad: present.VerdictOfCall(c).Harm.IsBad(),
+		Result: providers.ToolOutcome(c.LatestResult())}
 	for _, r := range v.ToolRuns(c) {
 		if r.Took >= 0 {
 			add.Runs = append(add.Runs, r.Took)
