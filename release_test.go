@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -39,6 +40,28 @@ func TestRelease(t *testing.T) {
 	}
 	if out, err := exec.Command(program, "version").Output(); err != nil || !strings.HasPrefix(string(out), "toolscope 1.2.3 (") {
 		t.Errorf("%q, %v", out, err)
+	}
+}
+
+// TestPins checks that workflows use actions by commit, and that images are built from digests, because a tag can be moved.
+func TestPins(t *testing.T) {
+	action := regexp.MustCompile(`^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
+	base := regexp.MustCompile(`^(--platform=\S+ )?(scratch|\$PROGRAM|\S+@sha256:[0-9a-f]{64})( AS \w+)?$`)
+	workflows, _ := filepath.Glob(".github/workflows/*.yml")
+	found := map[string]int{}
+	for _, file := range append(workflows, ".github/Dockerfile") {
+		for line := range strings.SplitSeq(content(t, file), "\n") {
+			for start, pin := range map[string]*regexp.Regexp{"- uses: ": action, "FROM ": base} {
+				if rest, ok := strings.CutPrefix(strings.TrimLeft(line, " "), start); ok {
+					if found[start]++; !pin.MatchString(rest) {
+						t.Errorf("%s: not fixed: %s", file, rest)
+					}
+				}
+			}
+		}
+	}
+	if found["- uses: "] < 10 || found["FROM "] < 4 {
+		t.Errorf("only %v were found", found)
 	}
 }
 
