@@ -112,23 +112,6 @@ func DrawInputRow(p *screen.Pen, what display.Text, line *screen.Input, note dis
 
 const minLine = 8 // minimum number of cells for the input; with less room, the note is dropped
 
-// DrawChoiceRow draws a selectable row: its text and, on the right, the key or command with the same effect.
-func DrawChoiceRow(p *screen.Pen, chosen bool, what, how display.Text) {
-	g, mark := screen.Bare, display.Lit(" ")
-	if chosen {
-		g, mark = screen.Selected, p.Glyph.Mark
-	}
-	p.TextOn(screen.Accent, g, mark)
-	room := p.Left - how.Width() - 1
-	if how.Width() > p.Left/2 {
-		how = p.Truncate(how, p.Left/2)
-		room = p.Left - how.Width() - 1
-	}
-	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(what, room-1), room))
-	p.TextOn(screen.Accent, g, how)
-	p.Fill(g)
-}
-
 // Reader is a page that shows text, highlighted by content type.
 type Reader struct {
 	panes.TextReader

@@ -141,9 +141,6 @@ func (r *turnRows) len() int { return len(r.groups) - r.dropped }
 // totalRows returns the number of rows.
 func (r *turnRows) totalRows() int { return r.rows.sumBefore(r.rows.len()) }
 
-// firstRow returns the first row of turn i.
-func (r *turnRows) firstRow(i int) int { return r.groupRow(r.dropped+i, 0) }
-
 // rowOf returns the list row of the turn's own row n, for turn i.
 func (r *turnRows) rowOf(i int, n int) int { return r.groupRow(r.dropped+i, n) }
 

@@ -37,7 +37,7 @@ func TestTurnRows(t *testing.T) {
 		}
 		row := 0
 		for i, turn := range turns {
-			if got := rows.firstRow(i); got != row {
+			if got := rows.rowOf(i, 0); got != row {
 				t.Fatalf("step %d: turn %d is on row %d, want %d", step, i, got, row)
 			}
 			for n := range rows.rowsOf(turn) {
