@@ -159,38 +159,12 @@ func (c *Call) Phase() Phase { return c.phase }
 // that looks done may have ended, and a malformed call may still grow.
 func (c *Call) MayGrow() bool { return c.phase <= PhaseOpen }
 
-// Status combines the phase and the syntax.
-func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
-
 // StoppedByClient reports whether the client ended the response while the call was open. This alone is not a fault:
 // the user may have stopped the client.
 func (c *Call) StoppedByClient() bool { return c.stopped }
 
 // Freeform reports whether the arguments are not JSON by design.
 func (c *Call) Freeform() bool { return c.freeform }
-
-// Syntax returns the syntax of the argument bytes. It returns SyntaxEmpty for null if the protocol writes null for no
-// arguments.
-func (c *Call) Syntax() json.Syntax {
-	if c.evicted != nil {
-		return c.evicted.syntax
-	}
-	if c.freeform {
-		if len(c.args.s) == 0 {
-			return json.SyntaxEmpty
-		}
-		return json.SyntaxFreeform
-	}
-	s := c.lex.Syntax()
-	switch {
-	case s != json.SyntaxOther:
-	case c.nullNone && string(bytes.TrimSpace(c.args.s)) == "null":
-		return json.SyntaxEmpty
-	case c.holdsJSON():
-		return json.SyntaxDouble
-	}
-	return s
-}
 
 // DeltaAt returns the number of the delta that contained the argument byte at off, or Deltas() if there is no such
 // byte.

@@ -1,5 +1,11 @@
 package stream
 
+import (
+	"bytes"
+
+	"toolscope/stream/json"
+)
+
 // Phase is the stage of a call according to the provider, independent of the bytes.
 type Phase uint8
 
@@ -44,6 +50,9 @@ func (s Status) String() string {
 	}[s]
 }
 
+// Status returns the state of the call: it combines the phase and the syntax.
+func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
+
 // statusOf is the only place that decides completeness. A row is the phase (the provider's statement), a column
 // the syntax (the form of the bytes).
 var statusOf = [...][9]Status{
@@ -56,4 +65,27 @@ var statusOf = [...][9]Status{
 	PhaseAborted:   {Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted, Aborted},
 	PhaseRejected:  {Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected, Rejected},
 	PhaseUnseen:    {Unseen, Unseen, Unseen, Unseen, Unseen, Unseen, Unseen, Unseen, Unseen},
+}
+
+// Syntax returns the syntax of the argument bytes. It returns SyntaxEmpty for null if the protocol writes null for no
+// arguments.
+func (c *Call) Syntax() json.Syntax {
+	if c.evicted != nil {
+		return c.evicted.syntax
+	}
+	if c.freeform {
+		if len(c.args.s) == 0 {
+			return json.SyntaxEmpty
+		}
+		return json.SyntaxFreeform
+	}
+	s := c.lex.Syntax()
+	switch {
+	case s != json.SyntaxOther:
+	case c.nullNone && string(bytes.TrimSpace(c.args.s)) == "null":
+		return json.SyntaxEmpty
+	case c.holdsJSON():
+		return json.SyntaxDouble
+	}
+	return s
 }
