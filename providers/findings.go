@@ -102,7 +102,7 @@ var (
 	codingBomb = &stream.Diagnosis{
 		Code: "CODING_BOMB", Severity: stream.Error, By: stream.Provider,
 		Verdict: "too large",
-		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and 100 times its sent size. toolscope doesn't decompress the rest. It keeps the bytes as they were sent.",
+		Meaning: "The body decompresses to more than 256 MiB, or to more than 10 MiB and more than 100 times the size that was sent. toolscope doesn't decompress the rest. It keeps the bytes as they were sent.",
 		Advice:  "Find the program that sends this body. No model response is this large or this repetitive.",
 	}
 )

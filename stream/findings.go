@@ -38,7 +38,7 @@ var (
 		Code: "NO_TERMINATOR", Severity: Error, OtherSeverities: []Severity{Info, Warn}, By: Provider,
 		ExplainsState: true,
 		Verdict:       "no end",
-		SeverityNote:  "info if a finish reason or the end of the message arrived; warn if the lines of Claude Code ended between two messages",
+		SeverityNote:  "info if a finish reason or the end of the message arrived; warn if the output lines of Claude Code ended between two messages",
 		Meaning:       "The bytes end without the protocol's terminator, so the response may be incomplete.",
 		Advice:        "Retry the request. Don't run calls from this response whose arguments were not final.",
 	}

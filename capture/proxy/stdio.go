@@ -66,7 +66,7 @@ func RunStdio(args []string, o StdioOptions) (Ending, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	w := &wrapper{o: o, cmd: exec.Command(args[0], args[1:]...), exited: make(chan struct{})}
-	if errors.Is(w.cmd.Err, exec.ErrDot) { // "server" means the file of that name in the current folder
+	if errors.Is(w.cmd.Err, exec.ErrDot) { // a command without a path, e.g. "server", may be a file in the current folder
 		w.cmd.Err = nil
 	}
 	ends, err := w.openPipes()

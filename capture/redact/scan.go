@@ -87,7 +87,7 @@ func newScanner(shapes []*rule) *scanner {
 			s.addContext(rule.after[n-4:])
 		}
 	}
-	for _, end := range []string{"nes:", "----"} { // the ends of the lines before a private key
+	for _, end := range []string{"nes:", "----"} { // the ends of "Private-Lines:" and "-----", which come before a private key
 		s.addContext(end)
 	}
 	for _, sign := range []byte("=:|") {

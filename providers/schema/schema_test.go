@@ -93,8 +93,8 @@ const weather = `{"type":"object","properties":{"city":{"type":"string","maxLeng
  "required":["city"],"additionalProperties":false,
  "$defs":{"point":{"type":"object","properties":{"lat":{"type":"number"},"lon":{"type":["number","null"]}},"required":["lat"],"additionalProperties":false}}}`
 
-// TestFollow checks arguments and their findings. An expected finding begins with the number of bytes received so far
-// and the byte to which the finding refers.
+// TestFollow checks arguments and their findings. An expected finding begins with N@OFFSET. N is the number of
+// bytes received so far, or -1 once the arguments are final. OFFSET is the offset of the byte to which the finding refers.
 func TestFollow(t *testing.T) {
 	for _, test := range []struct{ args, want string }{
 		{`{"city":"Oslo","days":3,"unit":"kelvin","where":{"lat":1.5,"lon":null},"tags":["a","b"]}`, ""},

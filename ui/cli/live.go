@@ -329,7 +329,7 @@ func newRedactor() *redact.Redactor {
 }
 
 // printTurns prints turns as they end, until there are no more records. It prints problems with the capture
-// as they occur. If printing fails, it calls failed, and later records are only recorded.
+// as they occur. If printing fails, it calls failed. Later records are still written to the capture, but not printed.
 func (l *liveInput) printTurns(a *app, in *providers.Inspector, path string, to printer, failed func(error)) (err error) {
 	q := newTurnPrinter(in, path, to)
 	print := func(all bool) {

@@ -147,7 +147,7 @@ func (a *app) runReplay(ctx context.Context, paths []string) error {
 		return err
 	}
 	if r.bad > 0 {
-		a.failWith(fmt.Errorf("%d of %s have a loss of severity %s or worse, or would be refused", r.bad, count.Of(r.shown, "preview"), r.limit))
+		a.failWith(fmt.Errorf("previews with a loss of severity %s or worse, or that would be refused: %d of %d", r.limit, r.bad, r.shown))
 	}
 	return nil
 }
