@@ -161,6 +161,43 @@ func TestDrop(t *testing.T) {
 	}
 }
 
+// TestDropOldest checks the past after the oldest turns were dropped and their blocks freed: it has the rows of the dropped
+// turns and the later turns, at every moment, also if the oldest rows were removed.
+func TestDropOldest(t *testing.T) {
+	const turns = 500
+	events := turnsOf(rand.New(rand.NewPCG(7, 8)), turns)
+	for _, removed := range []int{0, 1, 120} {
+		var whole, tl Timeline
+		whole.Append(events...)
+		tl.Append(events...)
+		for n := range int32(300) {
+			tl.Drop(n)
+		}
+		if tl.TrimRows(turns - removed); tl.blocks[0].events.n != 0 || tl.Session().TrimmedTurns() != removed {
+			t.Fatalf("no block is free, or %d rows are gone", tl.Session().TrimmedTurns())
+		}
+		gone := map[int32]bool{}
+		for _, turn := range whole.Session().Turns[:removed] {
+			gone[turn.Number] = true
+		}
+		past := tl.At(0)
+		for n := 0; n <= len(events); n += 347 {
+			past = tl.MoveTo(past, n)
+			want, moved := whole.At(n), tl.At(n)
+			for _, turn := range want.Turns {
+				for _, s := range []*Session{past, moved} {
+					if got := s.Turn(turn.Number); (got == nil) != gone[turn.Number] {
+						t.Fatalf("%d rows removed, after %d events: turn %d is %v", removed, n, turn.Number, got)
+					}
+				}
+			}
+			if got := past.Turn(310); got != nil && string(got.Calls[0].Args()) != string(want.Turn(310).Calls[0].Args()) {
+				t.Fatalf("after %d events: %s", n, got.Calls[0].Args())
+			}
+		}
+	}
+}
+
 // TestResultsGo checks that a tool's result is kept with its turn, counts towards the turn's memory, and is evicted
 // with the turn. The size of the result is kept.
 func TestResultsGo(t *testing.T) {

@@ -251,11 +251,25 @@ func (t *Timeline) Detach(s *Session, number int32) {
 // the session was made, it is not about a turn or call that the session shares with the live session.
 func (t *Timeline) foldUpTo(s *Session, n int) {
 	for s.events < n {
-		if on := t.evictedTurnOf(s.events); on != nil {
+		if t.blocks[s.events/blockEvents].events.n == 0 {
+			t.skipFreedBlock(s, n)
+		} else if on := t.evictedTurnOf(s.events); on != nil {
 			s.skipEvent(on)
-			continue
+		} else {
+			t.refoldNext(s)
 		}
-		t.refoldNext(s)
+	}
+}
+
+// skipFreedBlock skips the events of a freed block, but not event n. All turns of the block were dropped: the past session
+// gets the rows of those that began in it.
+func (t *Timeline) skipFreedBlock(s *Session, n int) {
+	s.events = min(n, (s.events/blockEvents+1)*blockEvents)
+	for _, on := range t.session.Turns[min(len(s.Turns), len(t.session.Turns)):] {
+		if int(on.OpenedBy) >= s.events {
+			return
+		}
+		s.Turns = append(s.Turns, on)
 	}
 }
 
@@ -273,9 +287,6 @@ func (t *Timeline) refoldNext(s *Session) {
 // evictedTurnOf returns the turn of event n if it is evicted or dropped, or nil.
 func (t *Timeline) evictedTurnOf(n int) *Turn {
 	b := &t.blocks[n/blockEvents]
-	if b.events.n == 0 {
-		return nil
-	}
 	if on := t.session.Turn(b.events.turnAt(n % blockEvents)); on != nil && on.Retention != InMemory {
 		return on
 	}
