@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"path/filepath"
@@ -206,7 +207,6 @@ type gap struct {
 type loss struct {
 	of    capture.Stream
 	bytes int64
-	told  bool // a record already reports the loss
 }
 
 func (g *gap) isOpen() bool { return g.why != "" }
@@ -239,37 +239,36 @@ func (g *gap) countLost(s capture.Stream, n int64) {
 	}
 }
 
-// gapRecords returns the records that report the gap: the kept records and, for each side, a record with the
-// number of missing bytes. That record comes before the end of its exchange.
-func (g *gap) gapRecords() (recs []capture.Record) {
-	for i := range g.lost {
-		g.lost[i].told = false
-	}
-	tell := func(l *loss) {
-		if l.told || l.bytes == 0 {
-			return
+// gapRecords yields the records that report the gap: the kept records and, for each side, a record with the number of
+// missing bytes. That record comes before the end of its exchange. Each record must be dropped before the next one. The
+// records are made one by one, because a full disk refuses the first one each time that a record arrives.
+func (g *gap) gapRecords() iter.Seq[capture.Record] {
+	return func(yield func(capture.Record) bool) {
+		report := func(l *loss) bool {
+			return l.bytes == 0 || yield(capture.Record{
+				Exchange: l.of.Exchange, Side: l.of.Side, At: g.at, Lost: l.bytes,
+				Note: fmt.Sprintf("gap: %d bytes of exchange %d were not recorded: %s", l.bytes, l.of.Exchange, g.why),
+			})
 		}
-		l.told = true
-		recs = append(recs, capture.Record{
-			Exchange: l.of.Exchange, Side: l.of.Side, At: g.at, Lost: l.bytes,
-			Note: fmt.Sprintf("gap: %d bytes of exchange %d were not recorded: %s", l.bytes, l.of.Exchange, g.why),
-		})
-	}
-	for _, rec := range g.kept {
-		for _, s := range []capture.Side{capture.Request, capture.Response} {
-			if i, known := g.sides[capture.Stream{Exchange: rec.Exchange, Side: s}]; known && rec.End != "" {
-				tell(&g.lost[i])
+		for _, rec := range g.kept {
+			for _, s := range []capture.Side{capture.Request, capture.Response} {
+				if i, known := g.sides[capture.Stream{Exchange: rec.Exchange, Side: s}]; known && rec.End != "" && !report(&g.lost[i]) {
+					return
+				}
+			}
+			if !yield(rec) {
+				return
 			}
 		}
-		recs = append(recs, rec)
+		for i := range g.lost {
+			if !report(&g.lost[i]) {
+				return
+			}
+		}
 	}
-	for i := range g.lost {
-		tell(&g.lost[i])
-	}
-	return recs
 }
 
-// dropRecord removes the next of the records that gapRecords returned.
+// dropRecord removes the record that gapRecords yielded.
 func (g *gap) dropRecord(rec capture.Record) {
 	if rec.Lost > 0 {
 		g.lost[g.sides[rec.Stream()]].bytes = 0

@@ -202,7 +202,7 @@ func (r *Recorder) writeOrGap(failed *gap, rec capture.Record) {
 
 // writeGap writes the records of a gap. After an error, it keeps those that are not written.
 func (r *Recorder) writeGap(g *gap) error {
-	for _, rec := range g.gapRecords() {
+	for rec := range g.gapRecords() {
 		line, err := capture.EncodeRecord(rec)
 		if err == nil {
 			err = r.w.write(line)
