@@ -114,14 +114,14 @@ var (
 	ToolForbidden = &stream.Diagnosis{
 		Code: "TOOL_FORBIDDEN", Severity: stream.Error, By: stream.Model,
 		Verdict: "forbidden",
-		Meaning: "The model called a tool that check forbids (--forbid-tool).",
+		Meaning: "The model called a tool that is forbidden with --forbid-tool.",
 		Advice:  "Find out what led to the call. If the call is acceptable, remove the tool from --forbid-tool.",
 	}
 	// ToolNotCalled reports an expected tool without a complete call.
 	ToolNotCalled = &stream.Diagnosis{
 		Code: "TOOL_NOT_CALLED", Severity: stream.Error, By: stream.Model,
 		Verdict: "not called",
-		Meaning: "A tool that check expects (--expect-tool) was not called, or none of its calls is complete.",
+		Meaning: "A tool that is expected with --expect-tool was not called, or none of its calls is complete.",
 		Advice:  "Check which calls the model made instead, and make sure that the request declares the tool.",
 	}
 	// CostExceeded reports turns that cost more than the limit.

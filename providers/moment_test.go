@@ -167,7 +167,7 @@ func TestCorpusMoments(t *testing.T) {
 func TestEndHere(t *testing.T) {
 	in, records := new(Inspector), demo(t, "parallel")
 	in.Timeline.Every = 7
-	for i, r := range records { // the other half arrives after EndHere, each time
+	for i, r := range records { // in the second half, EndHere is called after each record, and more records follow
 		if in.Write(r); i > len(records)/2 {
 			v := in.View().At(in.Timeline.Len())
 			v.EndHere()

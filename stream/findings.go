@@ -88,7 +88,7 @@ var (
 		Verdict:       "cut short",
 		SeverityNote:  "info if the client disconnected; warn if toolscope saw no more of the response",
 		Short:         "cut",
-		Meaning:       "The arguments stop before they are complete: a limit, an error or a lost connection cut the response.",
+		Meaning:       "The arguments stop before they are complete: a limit, an error or a lost connection cut the response short.",
 		Advice:        "Don't run the call and don't guess the missing brackets. Raise the limit or retry the request.",
 	}
 	ArgsBroken = &Diagnosis{

@@ -120,7 +120,7 @@ func (tp *tourPlayer) showScene(n int) {
 	tp.m.doc.Follow(true)
 	tourScenes[n].evidence(tp.m)
 	tp.seats = len(tp.m.modeStack.all)
-	tp.off = tp.isSummaryOpen() // there is no next scene
+	tp.off = tp.isSummaryOpen() // no scene follows the summary
 	tp.m.refreshPanes()
 	tp.countDown(sceneTime)
 }

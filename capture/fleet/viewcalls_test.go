@@ -93,7 +93,7 @@ func TestCalls(t *testing.T) {
 }
 
 // TestCallsTwice checks that a call is read once even if it was indexed twice, after a restart or because an answer
-// of the hub was lost. Invalid lines and lines about another machine's calls are counted and not read.
+// from the hub was lost. Invalid lines and lines about another machine's calls are counted and not read.
 func TestCallsTwice(t *testing.T) {
 	h := newHub(t, nil)
 	p := manyExchanges(t, h, "a")

@@ -41,7 +41,7 @@ func nilIfNull(value []byte) []byte {
 	return value
 }
 
-// kindOf returns the first byte of a value that is not white space, or 0 if there is none.
+// kindOf returns the first byte of a value after white space, or 0 if there is none.
 func kindOf(value []byte) byte {
 	if value = afterSpace(value); len(value) == 0 {
 		return 0

@@ -109,8 +109,8 @@ func passes(t *testing.T, body [3]string, sized bool, random *rand.Rand) {
 	}
 }
 
-// TestPiecesPassAtOnce checks that every chunk arrives before the next one is sent, so that the proxy holds back no
-// bytes in either direction.
+// TestPiecesPassAtOnce checks that the proxy holds back no bytes in either direction: every chunk arrives before the
+// next one is sent.
 func TestPiecesPassAtOnce(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		http.NewResponseController(w).EnableFullDuplex()

@@ -57,7 +57,7 @@ func (r *reducer) simplifyTexts() (changed bool) {
 	return r.cutURLs() || changed
 }
 
-// quotedIf returns text as it is written in a node of the given kind.
+// quotedIf returns text, in quotes if the node is a JSON string.
 func quotedIf(n *node, text string) string {
 	if n.kind == '"' {
 		return `"` + text + `"`

@@ -383,8 +383,8 @@ func TestUnfinishedRequests(t *testing.T) {
 	})
 }
 
-// TestNames checks that a handshake for another host than in CONNECT fails, that a request for another host is refused,
-// and that the certificate is valid only for the listed names.
+// TestNames checks that a handshake fails if its host differs from the one in CONNECT, that a request for another host
+// is refused, and that the certificate is valid only for the listed names.
 func TestNames(t *testing.T) {
 	up, roots := server(t, []string{openHost}, func(http.ResponseWriter, *http.Request) {})
 	o := newOffice(t, up, roots, FilterRules{}, nil)

@@ -291,7 +291,7 @@ func (d *document) dropResults(b *requestrules.Breach, at requestrules.Spot) *co
 }
 
 // placeResults returns the edits that insert results at the right place for some calls of a message. The parameter
-// call is the first of these calls, and last is the part of the last one. If a result is moved, line is the line that
+// call is the place of the first of these calls, and last is the number of the last one's part. If a result is moved, line is the line that
 // contains it.
 func (d *document) placeResults(call partPlace, last int, results encodedResults, line []byte) []edit {
 	place := d.placeOf(call.message, last)

@@ -168,7 +168,7 @@ var (
 	ArgsNull = &stream.Diagnosis{
 		Code: "ARGS_NULL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info}, By: stream.Gateway,
 		Verdict:      "null args",
-		SeverityNote: "info in Cohere, which sends null for a call without arguments",
+		SeverityNote: "info in streams from Cohere, which sends null for a call without arguments",
 		Meaning:      "The arguments are null. toolscope uses {} instead.",
 		Advice:       "Run the call with {} and send {} back: providers refuse null.",
 	}

@@ -36,7 +36,7 @@ var (
 	orphaned = &stream.Diagnosis{
 		Code: "EXEC_ORPHANED", Severity: stream.Error, By: stream.Client,
 		Verdict: "run in vain",
-		Meaning: "A tool was run for a turn that was then cut off, refused, or ended by a limit. The tool's effects remain, but the conversation may not mention them.",
+		Meaning: "A tool was run for a turn that was then cut off, refused, or ended by a limit. The tool's effects remain, but the conversation might not mention them.",
 		Advice:  "Run tools only when their turn is complete, or tell the model about the tools that were run.",
 	}
 	early = &stream.Diagnosis{

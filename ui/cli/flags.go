@@ -127,7 +127,7 @@ var flagTexts = []flagText{
 	{"replay", "to", "NAME", "target: all, or a name from 'toolscope help targets'"},
 	{"", "to", "[NAME=]URL", "upstream for all requests, or for those under /NAME; repeatable"},
 	{"", "print-env", "", "print the shell lines that point clients at the proxy"},
-	{"", "probe", "", "don't start a proxy; exit with 0 if a proxy already listens at --listen"},
+	{"", "probe", "", "don't start a proxy; exit with 0 if a proxy is already listening at --listen"},
 	{"serve", "public", "", "accept connections from other machines, which can then read the captures"},
 	{"hub", "public", "", "accept connections from other machines; requires --auth, --tls-cert and --tls-key"},
 	{"", "public", "", "accept connections from other machines; requires --token"},
