@@ -50,7 +50,7 @@ var Actions = []Action{
 	{"palette", ":", "all", "list all keys and commands", "all keys, commands"},
 	{"filter", "f", "filter", "filter the turns", ""},
 	{"next-finding", "!", "next error", "next error", ""},
-	{"order", "s", "order", "sort worst first or by time; in replay (p), set the scope", "worst, or by time"},
+	{"order", "s", "order", "sort worst first or by time; in replay: scope", "worst, or by time"},
 	{"sort", "S", "", "sort by a column", ""},
 	{"theme", "t", "", "choose a theme", ""},
 	{"demo", "d", "restart", "play the demo", ""},
