@@ -116,10 +116,10 @@ func (c *comparison) extendBelow(v *providers.View) {
 		if rest < minBelowRows {
 			break
 		}
-		if c.groups[n].from.size() >= modes.MaxSyncBytes {
+		f := c.viewOf(n)
+		if f.argsLen(v) >= modes.MaxSyncBytes { // laying it out would take too long
 			continue
 		}
-		f := c.viewOf(n)
 		f.extend(c, v, c.w, max(rest, 1))
 		c.below = append(c.below, f)
 		rest -= f.belowRows(c.w)
@@ -145,6 +145,16 @@ func (c *comparison) viewOf(n int) *valueView {
 	f.group = n
 	f.names = [2]display.Text{c.draw.Clean(c.columns[c.base].name), c.draw.Clean(c.columns[other].name)}
 	return f
+}
+
+// argsLen returns the length of the arguments of both calls.
+func (f *valueView) argsLen(v *providers.View) (n int) {
+	for _, r := range f.of {
+		if _, call := v.Find(r); call != nil {
+			n += call.ArgsLen()
+		}
+	}
+	return n
 }
 
 // belowRows returns the number of rows of the view below the table: a title, the values, and a blank row.
