@@ -366,7 +366,11 @@ func (m *sentBackMode) drawSentence(p *screen.Pen, n int) {
 	if m.findingSeverity() <= worthKnowing {
 		role = screen.Muted
 	}
-	p.TextOn(role, screen.Bare, m.says[n])
+	says := m.says[n]
+	if n == m.saysRows()-1 && n+1 < len(m.says) { // the rest is cut off: the longer text gets the sign for that
+		says = p.Truncate(display.Join(says, display.Lit("  ")), min(says.Width()+1, p.Left))
+	}
+	p.TextOn(role, screen.Bare, says)
 }
 
 // drawBar writes the cells to the left of the callout.
