@@ -149,8 +149,9 @@ func differenceOf(path string, was, is json.Value) (b cacheBreak, ok bool) {
 	return b, true
 }
 
-// DescribeDifference describes the first difference between two values of requests, at the path of the values. It ignores
-// white space, the order of fields, and cache marks. It returns "" if there is no difference.
+// DescribeDifference describes the first difference between two values of requests, at the path of the values. It
+// ignores differences in white space, in the order of fields, and in cache marks. It returns "" if there is
+// none.
 func DescribeDifference(path string, was, is json.Value) string {
 	if bytes.Equal(was, is) || !isDifferent(was, is) {
 		return ""

@@ -28,7 +28,7 @@ type templateLevel struct {
 	start      stringStart  // of the string with the next level
 }
 
-// isBare reports whether there is no text before and after the next level.
+// isBare reports whether there is text neither before nor after the next level.
 func (l *templateLevel) isBare() bool { return len(l.head.parts) == 0 && len(l.tail.parts) == 0 }
 
 // templateSide is the text before or after the next level. The next line is likely to have the same text as

@@ -75,15 +75,18 @@ type inputs struct {
 	views         []*fleet.View // views of the hubs that the command reads
 	reportedViews int           // number of views whose missing data has been reported
 	follow        bool
-	filter        string                                                      // text of --filter
-	turnFilter    *turnFilter                                                 // the parsed filter; nil selects all turns
-	counting      bool                                                        // --count
-	found         capture.FoundFile                                           // the file that is being read
-	joins         bool                                                        // named captures of the same run are read as one source
-	isRun         bool                                                        // the current source consists of captures of one run
-	unrecognised  []string                                                    // files without a recognised format
-	together      func([]capture.FoundFile, func(*providers.Inspector)) error // reads the files of a directory or pattern at the same time; nil to read one after the other
-	isKnown       func([]capture.FoundFile) bool                              // called for each source; if it returns true, the source is not read; may be nil
+	filter        string            // text of --filter
+	turnFilter    *turnFilter       // the parsed filter; nil selects all turns
+	counting      bool              // --count
+	found         capture.FoundFile // the file that is being read
+	joins         bool              // named captures of the same run are read as one source
+	isRun         bool              // the current source consists of captures of one run
+	unrecognised  []string          // files without a recognised format
+
+	// together reads the files of a directory or pattern at the same time; nil to read one after the other.
+	together func([]capture.FoundFile, func(*providers.Inspector)) error
+	// isKnown is called for each source. If it returns true, the source is not read. It may be nil.
+	isKnown func([]capture.FoundFile) bool
 }
 
 // settingSources has the settings from the command line, the environment and the configuration file.

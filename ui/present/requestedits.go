@@ -32,7 +32,7 @@ const (
 var messageLists = []string{"messages", "input", "contents"}
 
 // CompareRequests lists the differences between the bodies of two requests, in the order of the later one. It ignores
-// white space, the order of fields, and cache marks.
+// differences in white space, in the order of fields, and in cache marks.
 func CompareRequests(was, is json.Value) (edits []RequestEdit) {
 	d := requestDiff{body: is}
 	s := is.Scan()
