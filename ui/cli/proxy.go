@@ -279,7 +279,8 @@ func (r *runningProxy) setupText() *ui.SetupGuide {
 	return setupGuide(r.routes, r.url)
 }
 
-// printUntilEnd prints turns as they end, until a signal arrives. A second signal ends the program at once.
+// printUntilEnd prints turns as they end, until a signal arrives. A second signal ends the program at once. Traffic has
+// priority over redacting, decoding and printing.
 func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
@@ -288,12 +289,12 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 		defer r.sent.watchChanges(r.app)()
 	}
 	printed := make(chan error, 1)
-	r.start(callDirect)
-	go func() {
+	r.start(runInBackground)
+	go runInBackground(func() {
 		printed <- r.printTurns(r.app, new(providers.Inspector), "proxy", p, func(err error) {
 			r.app.printError(fmt.Errorf("printing stopped: %w", err))
 		})
-	}()
+	})
 	_, failed := r.app.waitForEnd(served, r.caught)
 	stopped := make(chan struct{})
 	defer time.AfterFunc(printTime, func() { r.stopPrinting(stopped) }).Stop()
