@@ -32,7 +32,7 @@ type File struct {
 	path  string
 	info  fs.FileInfo  // its state when it was first opened
 	last  []byte       // its last bytes at that time
-	ended atomic.Int64 // offset of the end that the first reader reached; MaxInt64 before that
+	ended atomic.Int64 // offset at which the first read ended; MaxInt64 until then
 }
 
 // Path returns the path with which the file was opened.
@@ -63,8 +63,8 @@ func (f *File) finish(size int64) int64 {
 
 // Again yields the records of one exchange in [start,end), as they were first read. It leaves out records
 // about the source itself and records that are marked as damaged. The location of the
-// exchange's first record begins at start. The records get the number in the parameter exchange, whatever the
-// number in the file.
+// exchange's first record begins at start. The records get the number in the parameter exchange, whatever their
+// number in the file is.
 //
 // A missing or changed file is an error. A file that has only grown counts as unchanged. A change that keeps
 // size and times is not detected here; callers that must be sure compare the bytes.
@@ -138,7 +138,7 @@ func (f *File) isSame(opened *os.File) bool {
 type filePart struct {
 	file       *File
 	in         *inputReader
-	start, end int64 // end is at most the file's end in the first read
+	start, end int64 // end is never after the end that the first read reached
 	whole      bool  // records made at the file's end belong to the part
 }
 

@@ -174,7 +174,7 @@ func TestAgainOfSeveral(t *testing.T) {
 	}
 }
 
-// TestNotAgain checks that only the content of a file that is read to its end can be read again.
+// TestNotAgain checks that standard input, a pipe and a followed file can't be read again.
 func TestNotAgain(t *testing.T) {
 	path := writeFile(t, "data: x\n\n")
 	stdin, err := os.Open(path)

@@ -35,7 +35,7 @@ import (
 // once.
 type Source = iter.Seq2[Record, error]
 
-// Record contains bytes from one side of one exchange, as captured. A record may contain other facts and no bytes.
+// Record contains bytes from one side of one exchange, as captured. A record without bytes has only other facts.
 type Record struct {
 	Exchange int           // number of its exchange in the source; from 1, never reused
 	Side     Side          // the zero value is the response
@@ -51,7 +51,7 @@ type Record struct {
 	Note     string        // remarks about the exchange; if OfSource returns true, about the source
 	Damaged  bool          // the source is damaged here, as Note says; not part of the format
 	Location Location      // where it can be read again, if anywhere; not part of the format
-	Open     bool          // a program still records the exchange: more may follow; not part of the format
+	Open     bool          // a program is still recording the exchange: more may follow; not part of the format
 
 	// Others is the number of the source's lines outside exchanges, counted since the previous record that
 	// has Others. OtherLines has the last of these lines. Neither is part of the format.
@@ -74,7 +74,7 @@ type DataChunk = struct {
 // about the source itself, such as a damaged line; its exchange number is just that of the latest exchange. A note
 // that begins with HeldNote is always about its exchange.
 
-// ArrivalInterval is the minimum time between two recorded arrivals of a response, so that pings can't make a capture
+// ArrivalInterval is the minimum time between two arrival records of a response, so that pings can't make a capture
 // grow fast; see [Record.IsArrival].
 const ArrivalInterval = time.Second
 
@@ -182,9 +182,9 @@ func yieldRecords(yield func(Record, error) bool, recs []Record, err error) bool
 	return true
 }
 
-// Stdio is the method of an exchange that covers the lifetime of one server process. Its request side is
-// the process's standard input, its response side the standard output. Both continue at the same time,
-// and neither waits for the other.
+// Stdio is the method of an exchange that covers the lifetime of one server process. Its request side is the
+// process's standard input, its response side the standard output. Both sides are open at the same time, and neither
+// waits for the other.
 const Stdio = "STDIO"
 
 // Shell is the method of an exchange that is one shell command run for an agent. Its request side is the command, and

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestOneRun checks that captures of one run are read in wall clock order, followed or not. Other captures are read
-// one after another.
+// TestOneRun checks that captures of one run are read in wall clock order, whether or not they are followed. Other
+// captures are read one after another.
 func TestOneRun(t *testing.T) {
 	write := func(dir, name string, later time.Duration, lines ...string) {
 		by := "toolscope proxy"

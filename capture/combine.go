@@ -160,12 +160,12 @@ const ByServer = "toolscope mcp"
 // ByAgent is the `by` value in a capture of a connection between an editor and an agent.
 const ByAgent = "toolscope acp"
 
-// maxRunFiles is the maximum number of files that are read as one run. The beginning of each file is read
-// before the run.
+// maxRunFiles is the maximum number of files that are read as one run, because the beginnings of all its files are
+// read first.
 const maxRunFiles = 1 << 14
 
-// IsRun reports whether files are the captures of one run: all are toolscope's own, and at least one is from a
-// server that a program started, or from a shell command.
+// IsRun reports whether files are the captures of one run: all are toolscope's own, and at least one is from a server
+// that a program started, from a shell command, or from a connection between an editor and an agent.
 func IsRun(files []FoundFile) bool {
 	if len(files) < 2 || len(files) > maxRunFiles {
 		return false
@@ -181,8 +181,8 @@ func IsRun(files []FoundFile) bool {
 	return served
 }
 
-// beginningOf returns the time at which a capture began, and whether the capture is from a server. The time is
-// zero if the file is not a capture.
+// beginningOf returns the time at which a capture began, and whether it is the capture of a server, a shell command,
+// or a connection between an editor and an agent. The time is zero if the file is not a capture.
 func beginningOf(path string) (began time.Time, server bool) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return began, false

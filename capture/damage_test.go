@@ -130,7 +130,7 @@ func TestHarmlessChanges(t *testing.T) {
 	}
 }
 
-// TestOddLines checks that a first line that isn't a header is damaged, and that a negative loss is ignored.
+// TestOddLines checks that a first line that isn't a header counts as damaged, and that a negative loss is ignored.
 func TestOddLines(t *testing.T) {
 	recs := readBack(t, "\n"+`"toolscope":1}`+"\n"+`{"x":1,"lost":-5,"d":"a"}`+"\n")
 	if !strings.HasPrefix(recs[0].Note, "damaged line 1 at byte 0 (") || !strings.HasPrefix(recs[1].Note, "damaged line 2 at byte 1 (") || recs[2].Lost != 0 {

@@ -29,7 +29,7 @@ type Feed struct {
 	ended recentExchanges // the last exchanges that ended while torn was set
 	cut   map[int]string  // by exchange number in the capture: the reasons why Cut ended exchanges that have had no records since
 	over  bool            // the only exchange to be read has ended
-	skips bool            // the next bytes are the rest of a line, unless the line's checksum shows that it is complete
+	skips bool            // the next bytes are the rest of a line that is skipped, unless its checksum shows that it is complete
 	held  []byte          // bytes of that line
 	lost  int64           // number of bytes missing before the next ones
 	since int64           // number of bytes missing since Cut

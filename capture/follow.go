@@ -391,7 +391,7 @@ func (f *follower) noteUnreadable(n *followedName, err error) {
 	f.deliverNote(text)
 }
 
-// noteChange adds a note about a change of a file, with its name if there are several.
+// noteChange adds a note about a change of a file, with the file's name if there are several files.
 func (f *follower) noteChange(n *followedName, text string) {
 	if len(f.names)+len(f.places) > 1 {
 		text = n.shown + ": " + text

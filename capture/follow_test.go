@@ -53,8 +53,8 @@ func TestFollowTruncate(t *testing.T) {
 	})
 }
 
-// TestFollowCopyTruncateRegrown checks a file that is truncated and grows beyond the old offset before it is checked
-// again.
+// TestFollowCopyTruncateRegrown checks that a file is read from its start if it was truncated and grew beyond the old
+// offset before the next check.
 func TestFollowCopyTruncateRegrown(t *testing.T) {
 	old := strings.Repeat("data: old\n", 300)
 	fresh := strings.Repeat("data: fresh\n", 400)
@@ -65,8 +65,8 @@ func TestFollowCopyTruncateRegrown(t *testing.T) {
 	})
 }
 
-// TestFollowRegrownSameBeginning checks a replaced file that has the same beginning: only the last bytes before the
-// offset differ.
+// TestFollowRegrownSameBeginning checks that a replaced file is read from its start even if it begins like the old
+// one, so that only the last bytes before the offset differ.
 func TestFollowRegrownSameBeginning(t *testing.T) {
 	common := strings.Repeat("data: same\n", 300)
 	followed(t, common+"data: a\n", func(d *desk) {
@@ -165,8 +165,8 @@ func TestFollowNameTakenByDirectory(t *testing.T) {
 	})
 }
 
-// TestFollowCapture checks a capture that is still being written: its lines are joined, and its records keep their
-// own times.
+// TestFollowCapture checks that the lines of a capture that is still being written are joined, and that its records
+// keep their own times.
 func TestFollowCapture(t *testing.T) {
 	file := written(t, Record{Exchange: 1, At: time.Hour, Data: []byte("a")}, Record{Exchange: 1, Data: []byte("b")})
 	half := len(file) - 7

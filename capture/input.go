@@ -154,8 +154,8 @@ const (
 // maxSniffBytes is the maximum number of bytes that are held back while the format is undecided.
 const maxSniffBytes = 64 << 10
 
-// inputReader cuts the bytes of one input into records. It holds the first bytes back only while they may
-// still begin more than one format.
+// inputReader cuts the bytes of one input into records. It holds the first bytes back only while more than one format
+// is possible.
 type inputReader struct {
 	*Input
 	formats []Format
@@ -168,7 +168,7 @@ type inputReader struct {
 	recs    []Record // reused for the records of a chunk
 	late    bool     // the reader has waited long enough for bytes that decide the format
 	checked bool     // live is known
-	live    bool     // a program still records to the file
+	live    bool     // a program is still recording to the file
 }
 
 func newInputReader(file string, n *exchangeNumbers) *inputReader {
@@ -259,8 +259,8 @@ func (in *inputReader) add(recs []Record, p []byte, at time.Duration) ([]Record,
 	return in.decideFormat(false)
 }
 
-// close ends all open exchanges, except those that a program still records. An input without any bytes counts
-// as an exchange only if it was not cut off.
+// close ends all open exchanges, except those that a program is still recording. An input without any bytes counts as
+// an exchange only if it was not cut off.
 func (in *inputReader) close(end End, why string, at time.Duration) []Record {
 	if in.reader == nil && len(in.held) == 0 && end == EndCut {
 		return nil

@@ -452,10 +452,10 @@ func stepIn(p []byte) (s lineStep, rest []byte) {
 	return s, p
 }
 
-// stepPredictor predicts that two steps are followed by the same step as the last time.
+// stepPredictor predicts that a pair of steps is followed by the same step as the last time.
 type stepPredictor struct {
 	known  []prediction
-	next   int // index in known to replace, once it is full
+	next   int // index in known to replace, once known is full
 	before [2]lineStep
 }
 

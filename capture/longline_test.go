@@ -68,8 +68,8 @@ func TestLinesAreNoLongLine(t *testing.T) {
 	}
 }
 
-// TestFeedLongLine checks that a line of 256 MiB in another machine's capture is damage, and that reading continues
-// after it. The line is never held completely, and the captures of other machines are read as usual.
+// TestFeedLongLine checks that a line of 256 MiB in another machine's capture counts as damage, and that reading
+// continues after it. The line is never held completely, and the captures of other machines are read as usual.
 func TestFeedLongLine(t *testing.T) {
 	var feeds Feeds
 	bad, good := feeds.Open(Machine{Host: "bad", Agent: "a"}), feeds.Open(Machine{Host: "good", Agent: "a"})

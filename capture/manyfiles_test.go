@@ -31,8 +31,8 @@ func manyFiles(t testing.TB, count int) (f *follower, infos []fs.FileInfo) {
 	return f, infos
 }
 
-// TestFindOpen compares findOpen with a search through all files, while files come and go. A file may be read
-// twice, and the inode of a closed file may have been given to a new one.
+// TestFindOpen checks that findOpen returns the same tail as a search through all files, while files come and go. A
+// file may be read twice, and the inode of a closed file may have been given to a new one.
 func TestFindOpen(t *testing.T) {
 	f, infos := manyFiles(t, 20)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -70,7 +70,7 @@ func TestFindOpen(t *testing.T) {
 	}
 }
 
-// TestRotationBase compares findRotationBase with a search through all names.
+// TestRotationBase checks that findRotationBase returns the same name as a search through all names.
 func TestRotationBase(t *testing.T) {
 	f, _ := manyFiles(t, 0)
 	paths := []string{

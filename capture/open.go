@@ -38,7 +38,7 @@ type Options struct {
 	Forced       bool                      // use the first of these formats, or read a bare body if there is none
 	GuessPayload func([]byte) PayloadGuess // guesses what a payload is, by the formats of providers; may be nil
 
-	IsLive func(path string) bool // reports whether a program records to a capture, whose exchanges then stay open; may be nil
+	IsLive func(path string) bool // reports whether a program is recording to a capture, whose exchanges then stay open; may be nil
 
 	ReadOnce    bool      // records from logs need not be read again
 	AllowChunks bool      // records from logs may have several Chunks, and then have no Before and After
@@ -57,8 +57,7 @@ func (o Options) lingerTime() time.Duration { return cmp.Or(o.late, lingerTime) 
 // captures, output of curl -i and curl -v, the formats in o, and anything else as one bare body. The source
 // ends when ctx is done.
 //
-// A read from standard input or a named pipe that blocks in the operating system may outlive ctx until it
-// returns.
+// A read from standard input or a named pipe that is blocked in the operating system may outlive ctx.
 func Open(ctx context.Context, path string, o Options) (Source, error) {
 	if path == "-" {
 		const shown = "stdin"
@@ -258,7 +257,7 @@ func pumpChunks[R io.ReadCloser](ctx context.Context, open func() (R, error), be
 const scanEvery = time.Second
 
 // OpenAll opens all paths as one source: files, pipes, standard input ("-"), directories, and patterns as in a shell.
-// They are read one after another, or with o.Follow at the same time. The captures of one run are read as one, in
+// They are read one after another or, with o.Follow, at the same time. The captures of one run are read as one, in
 // order of time. With o.Follow, files that appear in the directories or match the patterns later are read as well,
 // and missing files are waited for. Unreadable files in a directory or pattern become notes.
 func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {

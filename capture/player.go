@@ -13,8 +13,8 @@ const (
 	MaxSpeed = 16
 )
 
-// Player is a clock with a variable speed, which can be paused. It is safe for concurrent use. Waiting goroutines
-// notice a change at once. It starts when it is created.
+// Player is a clock with a variable speed, which can be paused. It starts when it is created, and is safe for
+// concurrent use. Waiting goroutines notice a change at once.
 type Player struct {
 	mu      sync.Mutex
 	speed   float64

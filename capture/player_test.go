@@ -20,7 +20,7 @@ func at(ms ...int) Source {
 	return of(recs...)
 }
 
-// played returns the times at which the records of the source passed, in milliseconds, while script changed
+// played returns the times, in milliseconds, at which the records of the source were passed on while script changed
 // the player.
 func played(t *testing.T, src Source, speed float64, script func(p *Player)) []int {
 	t.Helper()

@@ -11,8 +11,8 @@ import (
 // roomy is a limit that always leaves a reserve in which exchanges can begin.
 const roomy = 4 * 100 * endRoom
 
-// TestGap checks that bytes that don't fit are missing in their place in the stream, in one gap for each
-// stream. Other streams are not affected.
+// TestGap checks that bytes that don't fit are left out and reported at their place in the stream, in one gap for
+// each stream. Other streams are not affected.
 func TestGap(t *testing.T) {
 	b := NewQueue(gaps(roomy))
 	one, two := QueueStream{Exchange: 1}, QueueStream{Exchange: 2}

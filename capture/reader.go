@@ -117,8 +117,8 @@ func (c *captureReader) Close(recs []Record, end End, why string, _ time.Duratio
 	return c.closeAll(recs, why)
 }
 
-// leaveOpen marks the open exchanges of a capture to which a program still records. If there are none, it
-// marks the latest exchange. The last line is not read if it has no line break: the rest of it follows.
+// leaveOpen marks the open exchanges of a capture to which a program is still recording. If there are none, it marks
+// the latest exchange. The last line is not read if it has no line break: the rest of it will follow.
 func (c *captureReader) leaveOpen(recs []Record) []Record {
 	open := slices.Sorted(maps.Keys(c.open))
 	if len(open) == 0 && c.current != 0 {

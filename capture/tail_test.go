@@ -63,8 +63,8 @@ func becomes(content string) func(*shifty) {
 	return func(f *shifty) { f.content = []byte(content) }
 }
 
-// TestTailReplaced checks content that is replaced at any moment around a read. Bytes of the old content are passed
-// on, and bytes of the new content are not read as its continuation.
+// TestTailReplaced checks that bytes of new content are never read as the continuation of old content, at whatever
+// moment around a read the content is replaced. Bytes of the old content are passed on.
 func TestTailReplaced(t *testing.T) {
 	old := strings.Repeat("old content. ", 200)
 	other := strings.Repeat("another one! ", 300)

@@ -235,7 +235,7 @@ func ofCall(where []string, text []byte) bool {
 	return false
 }
 
-// isPlace reports whether keys lead to the path of a marks.Place.
+// isPlace reports whether keys match the path of a marks.Place.
 func isPlace(where []string, path string) bool {
 	path, complete := strings.CutPrefix(path, "^")
 	keys := strings.Split(path, ".")

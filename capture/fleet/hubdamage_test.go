@@ -31,7 +31,7 @@ func flipBit(at int) func([]byte) []byte {
 	}
 }
 
-// TestDamagedStore checks a hub with one flipped bit, or a truncated file, in its store: the hub starts, only the
+// TestDamagedStore checks that, with one flipped bit or a truncated file in its store, a hub starts, only the
 // messages at the damage are lost, and a view reports each loss. Without repairs, a wrong size or number would also
 // hide later messages, or fill the memory.
 func TestDamagedStore(t *testing.T) {

@@ -212,8 +212,8 @@ func TestIndexLater(t *testing.T) {
 	}
 }
 
-// TestIndexLeftHalf checks a hub that stopped before it had all calls. The next run indexes all of them again, and a
-// view reads each call once.
+// TestIndexLeftHalf checks that, if a hub stopped before it had all calls, the next run indexes all of them again,
+// and a view reads each call once.
 func TestIndexLeftHalf(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, nil)

@@ -136,8 +136,8 @@ func TestSpoolOfHub(t *testing.T) {
 	closeNow(fourth)
 }
 
-// TestSpoolOfCluster checks the spool folder of a cluster with many servers and long names. The folder can be
-// created, doesn't depend on the order of the servers, and differs from another cluster's.
+// TestSpoolOfCluster checks that the spool folder of a cluster with many servers and long names can be created,
+// doesn't depend on the order of the servers, and differs from another cluster's.
 func TestSpoolOfCluster(t *testing.T) {
 	t.Parallel()
 	hosts := func(from, to int) (all []string) {
@@ -337,8 +337,8 @@ func TestLeftLoss(t *testing.T) {
 	}
 }
 
-// TestLeftCut checks a spool that a power failure has shortened, so the hub has more of it than the disk. Nothing of
-// the spool is sent, and the current run still sends its own data.
+// TestLeftCut checks that, if a power failure has shortened a spool, so that the hub has more of it than the disk,
+// nothing of the spool is sent, and the current run still sends its own data.
 func TestLeftCut(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")

@@ -183,7 +183,7 @@ func (f *messageFile) repairSubjectSize(at, end int) {
 
 // repairNumber restores the number of a message if the numbers around it show it.
 func (f *messageFile) repairNumber(at, end int, before uint64) {
-	const maxJump = 1 << 20 // more messages are never missing between two others
+	const maxJump = 1 << 20 // maximum number of messages that are missing between two others
 	n, want := f.numberOf(at), before+1
 	if n&isDeletion != 0 && (n&^isDeletion == want || f.subjectSizeOf(at) == 0) {
 		return // the message was deleted

@@ -59,9 +59,9 @@ func (s *slow) has(name string) bool {
 	return s.text[name] > 0
 }
 
-// TestRetention checks a hub in a process of its own that keeps 30 MB while publishers send several times as much. A
-// fast view misses nothing. A slow view misses what the hub deleted, reports the exact number of bytes, and reads new
-// data.
+// TestRetention checks that a fast view misses nothing while publishers send several times as much as the hub keeps
+// (30 MB). A slow view misses what the hub deleted, reports the exact number of bytes, and reads new data. The hub
+// runs in a process of its own.
 func TestRetention(t *testing.T) {
 	if os.Getenv("TOOLSCOPE_LONG") == "" {
 		t.Skip("with TOOLSCOPE_LONG=1")

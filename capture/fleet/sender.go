@@ -275,8 +275,8 @@ func (s *sender) askPosition(ctx context.Context, l *link) error {
 		if err != nil {
 			return err
 		}
-		// Nothing was sent, or the hub has expired all of it. Readers had time to read expired data, so it need not
-		// be sent again.
+		// Nothing was sent, or all of it has expired at the hub. Readers had time to read expired data, so it need
+		// not be sent again.
 		if seq == 0 && (s.seq == 0 || e.created.Equal(stream) && e.first > s.seq) {
 			at = s.at
 		}

@@ -53,8 +53,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// TestForgot checks that data isn't reported as a loss of the spool if the hub had it, and lost it after the spool
-// had deleted it.
+// TestForgot checks that data isn't reported as lost by the spool if the spool deleted it while the hub had it, and
+// the hub then lost it.
 func TestForgot(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, nil)

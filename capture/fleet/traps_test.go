@@ -27,8 +27,8 @@ func one(t *testing.T, p *Publisher, exchange, from, to int) {
 	}
 }
 
-// TestRolledBack checks a hub that restarts from an older copy of its store and reuses the sequence numbers of
-// forgotten messages. Senders send the lost data again, and a view that continues misses nothing.
+// TestRolledBack checks that, if a hub restarts from an older copy of its store and reuses the sequence numbers of
+// forgotten messages, senders send the lost data again, and a view that continues misses nothing.
 func TestRolledBack(t *testing.T) {
 	for _, late := range []bool{false, true} { // late: the view reads again only after its last sequence number was reused
 		t.Run(fmt.Sprintf("late=%t", late), func(t *testing.T) {
@@ -98,8 +98,8 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// TestMadeAnew checks a hub whose stream was created again with a higher first sequence number. The missing data was
-// never in the new stream, so it hasn't expired and is sent again.
+// TestMadeAnew checks that data is sent again if a hub's stream was created again with a higher first sequence
+// number. The missing data was never in the new stream, so it hasn't expired.
 func TestMadeAnew(t *testing.T) {
 	h := newHub(t, nil)
 	p := publish(t, h.sending(t, "a"))

@@ -73,7 +73,7 @@ type View struct {
 	summed      time.Time // time of the last run of summariseMachines
 	clock       clock
 	made        int64     // number of the connection that the view reads from
-	listening   time.Time // time since when we have been able to receive signs of life
+	listening   time.Time // time since which we can receive signs of life
 	looked      time.Time // time of the last run of lookForSilent
 	machines    map[string]*machine
 	lastReports map[subjectParts]*lastReport
@@ -461,9 +461,9 @@ func (v *View) countExpired(e streamExtent) bool {
 // maxUnreadable is the maximum number of messages that countUnreadable requests.
 const maxUnreadable = 256
 
-// countUnreadable counts messages up to a number that the hub got, but no longer has although they have not expired,
-// e.g. because a file of its store is damaged. It reports whether there are any. The parameter before is the time of
-// the next message; zero if there is none.
+// countUnreadable counts the messages, up to a given number, that the hub got but no longer has although they have
+// not expired, e.g. because a file of its store is damaged. It reports whether there are any. The parameter before is
+// the time of the next message; zero if there is none.
 func (v *View) countUnreadable(ctx context.Context, to uint64, before time.Time) bool {
 	n, seq, some := int64(0), v.passed+1, ""
 	for ; seq <= to && seq-v.passed <= maxUnreadable; seq++ {

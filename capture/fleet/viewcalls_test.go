@@ -203,8 +203,8 @@ func TestCallsGone(t *testing.T) {
 	}
 }
 
-// TestCallsLetGo checks a capture that the hub has deleted while it still has other captures and the index. The
-// capture counts as lost at once. It is not requested again, as it would be if the hub lagged.
+// TestCallsLetGo checks that a capture counts as lost at once if the hub has deleted it but still has other captures
+// and the index. It is not requested again, as it would be if the hub lagged.
 func TestCallsLetGo(t *testing.T) {
 	h := newHub(t, nil)
 	o := manyExchanges(t, h, "a").ours.of

@@ -232,7 +232,7 @@ func TestUntilForgot(t *testing.T) {
 }
 
 // TestRetentionIsNoLoss checks that the beginning of a capture doesn't count as missing if the hub deleted it before
-// the view was opened. A gap at the beginning of a capture that started later does.
+// the view was opened. A gap at the beginning of a capture that started later does count.
 func TestRetentionIsNoLoss(t *testing.T) {
 	h := newHub(t, nil)
 	one(t, publish(t, h.hurried(t, "a")), 1, 0, 5)

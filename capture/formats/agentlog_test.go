@@ -141,7 +141,7 @@ func checkExchanges(t *testing.T, text []byte, recs []capture.Record) {
 		if of.Side == capture.Request && !stdjson.Valid([]byte(body)) {
 			t.Fatalf("the request of %d: %s", of.Exchange, body)
 		}
-		if of.Side == capture.Request || strings.HasPrefix(body, "{") { // a response that is JSON, not an event stream, is an error
+		if of.Side == capture.Request || strings.HasPrefix(body, "{") { // a JSON response is an error, not an event stream
 			continue
 		}
 		for event := range strings.SplitSeq(strings.TrimSuffix(body, "\n\n"), "\n\n") {

@@ -30,7 +30,7 @@ func TestBareIsNotHeld(t *testing.T) {
 	}
 }
 
-// TestBareStaysBare checks that no format accepts unwrapped data from a provider, even if the data is cut off at a
+// TestBareStaysBare checks that no format accepts unwrapped data from a provider, even if the data is cut off at any
 // quarter of its length.
 func TestBareStaysBare(t *testing.T) {
 	files, err := filepath.Glob("../../ui/cli/testdata/nested.json")

@@ -43,7 +43,7 @@ func sniffConversation(first []byte, whole bool) capture.SniffResult {
 		decided = decided || isWhole(text) || len(keys) > 0 && slices.Contains(chunkKeys, keys[0])
 	}
 	if !decided && len(text) < minLongPair && (!hasCallWord(text) || !bytes.ContainsAny(text[len(text)-1:], "}]\n")) {
-		return sniffMaybe(whole) // search the text only after it has a call
+		return sniffMaybe(whole) // search the text only once it has a call
 	}
 	var f talkFinder
 	f.searchValue(value, "", 0)

@@ -88,8 +88,8 @@ func TestEntriesAreReadAgain(t *testing.T) {
 	})
 }
 
-// TestEntryThatChangedIsNotReadAgain checks reading again after the file has changed. The entry's place may then
-// contain any bytes. If the file is recognised as another file, reading again is an error.
+// TestEntryThatChangedIsNotReadAgain checks that reading an entry again succeeds with any bytes in the entry's place,
+// and fails if the file is recognised as another file.
 func TestEntryThatChangedIsNotReadAgain(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		path := filepath.Join(t.TempDir(), name)

@@ -15,8 +15,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// flow reads the files of mitmproxy: one dictionary for each flow. A body is encoded as it was sent. The body of a
-// streamed response is missing.
+// flow reads the files of mitmproxy: one dictionary for each flow. A body has the encoding in which it was sent. The
+// body of a streamed response is missing.
 var flow = capture.Format{
 	Name:  "mitmproxy flow",
 	Title: "flows saved by mitmproxy and mitmdump -w",
@@ -333,7 +333,7 @@ func (v tnetstring) eachElement() iter.Seq[tnetstring] {
 	}
 }
 
-// firstElements returns the first elements of a list, up to the maximum number.
+// firstElements returns the first elements of a list, at most as many as the parameter most.
 func (v tnetstring) firstElements(most int) (all []tnetstring) {
 	for e := range v.eachElement() {
 		if all = append(all, e); len(all) == most {

@@ -117,8 +117,8 @@ func TestLogLines(t *testing.T) {
 	}
 }
 
-// TestLogLinesApart checks streams whose lines can't be distinguished: from the first such line on, lines are
-// assigned to neither stream.
+// TestLogLinesApart checks that, if the lines of two streams can't be distinguished, lines are assigned to neither
+// stream from the first such line on.
 func TestLogLinesApart(t *testing.T) {
 	log := stampedLog("", startA, startB, block, block, fmt.Sprintf(delta, "a"), fmt.Sprintf(delta, "b"), stop, stop, finish, finish, over, over)
 	recs := readLog(t, []byte(log), len(log))
@@ -157,8 +157,8 @@ func TestLogLinesInPieces(t *testing.T) {
 	}
 }
 
-// TestLogLinesCut checks a log that is cut off anywhere. Each payload that is complete before the cut must be read,
-// and nothing else. There must be no false note about the rest.
+// TestLogLinesCut checks that, wherever a log is cut off, each payload that is complete before the cut is read, and
+// nothing else. There must be no false note about the rest.
 func TestLogLinesCut(t *testing.T) {
 	text := func(log string) (all string) {
 		for _, r := range readLog(t, []byte(log), len(log)+1) {
@@ -526,7 +526,7 @@ func TestManyStreamsAtOnce(t *testing.T) {
 	}
 }
 
-// namelessLine is a chunk of a stream whose chunks don't name the stream. The field at is the time after the start.
+// namelessLine is a chunk of a stream whose chunks don't name the stream. The field at is the time since the start.
 type namelessLine struct {
 	at    time.Duration
 	chunk string

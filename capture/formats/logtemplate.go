@@ -25,7 +25,7 @@ type lineTemplate struct {
 type templateLevel struct {
 	head, tail templateSide
 	quoted     *payloadPath // place of the string; nil for the line
-	start      stringStart  // of the string with the next level
+	start      stringStart  // beginning of the string with the next level
 }
 
 // isBare reports whether there is text neither before nor after the next level.
@@ -226,9 +226,9 @@ func (s *templateSet) openString(i int, l *templateLevel, at *levelMatch, stamp 
 // stringStart is the common beginning of the latest strings at one place of a log. Most chunks of a stream have the
 // same beginning, with many escapes, so these are read only once.
 type stringStart struct {
-	literal []byte // the beginning, with its quote and its escapes; empty if there is none
-	text    []byte // the beginning without them
-	last    []byte // beginning of the latest string that literal didn't fit
+	literal []byte // the common beginning, with its quote and its escapes; empty if there is none
+	text    []byte // the common beginning, unquoted
+	last    []byte // beginning of the latest string that didn't begin with literal
 }
 
 const (
@@ -249,8 +249,8 @@ func (c *stringStart) readString(dst, p []byte) (out []byte, n int, closed bool)
 	return out, n, closed
 }
 
-// learnFrom sets the common beginning to that of p and the string before it. It ends after a colon, because no escape
-// contains one, and before the first \u, which may lack its digits.
+// learnFrom makes the beginning that p shares with the string before it the common beginning. It ends after a colon,
+// because no escape contains one, and before the first \u, which may lack its digits.
 func (c *stringStart) learnFrom(p []byte) {
 	n := 0
 	for n < min(len(p), len(c.last)) && p[n] == c.last[n] {

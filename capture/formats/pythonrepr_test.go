@@ -87,7 +87,7 @@ func TestWebServerLog(t *testing.T) {
 	}
 }
 
-// TestInvocationLog checks that Bedrock's log of model invocations is read, also inside CloudWatch events.
+// TestInvocationLog checks that Bedrock's log of model invocations is read, even inside CloudWatch events.
 func TestInvocationLog(t *testing.T) {
 	const response = `{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"w","input":{"a":1}}}]}},"stopReason":"tool_use"}`
 	const entry = `{"schemaType":"ModelInvocationLog","timestamp":"2026-06-11T10:00:00Z","operation":"Converse","input":{"inputBodyJson":{"messages":[{"role":"user","content":[{"text":"go"}]}]}},"output":{"outputBodyJson":` + response + `}}`

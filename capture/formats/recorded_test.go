@@ -159,8 +159,8 @@ func bodies(recs []capture.Record) map[capture.Stream]string {
 	return all
 }
 
-// TestRecordedIsCut checks a file that is cut off anywhere. Everything that is complete before the cut must be read,
-// and nothing else. The cut must be reported.
+// TestRecordedIsCut checks that, wherever a file is cut off, everything that is complete before the cut is read, and
+// nothing else. The cut must be reported.
 func TestRecordedIsCut(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
 		whole := bodies(readParts(t, f, text))

@@ -84,7 +84,7 @@ func told(r capture.Record) string {
 	return s
 }
 
-// TestTalks compares the records of each fixture with the file next to it.
+// TestTalks checks that the records of each fixture are those in the file next to it.
 func TestTalks(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {
 		got := strings.Join(read(f, data, len(data)), "\n") + "\n"

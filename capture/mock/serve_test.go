@@ -256,7 +256,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// TestRead checks records of several exchanges in any order. Empty exchanges are left out.
+// TestRead checks that Read groups the records of several exchanges, in whatever order they arrive, and leaves out
+// empty exchanges.
 func TestRead(t *testing.T) {
 	failed := errors.New("disk")
 	src := func(yield func(capture.Record, error) bool) {

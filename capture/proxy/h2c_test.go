@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestUnencryptedHTTP2 checks a client that begins with HTTP/2, without TLS and without negotiation. It must be
-// served like any other client: the body is unchanged, the rules apply, and the exchange is recorded.
+// TestUnencryptedHTTP2 checks that a client that begins with HTTP/2, without TLS and without negotiation, is served
+// like any other client: the body is unchanged, the rules apply, and the exchange is recorded.
 func TestUnencryptedHTTP2(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
@@ -23,7 +23,7 @@ func TestUnencryptedHTTP2(t *testing.T) {
 	protocols.SetUnencryptedHTTP2(true)
 	client := &http.Client{Transport: &http.Transport{Protocols: protocols}}
 	defer client.CloseIdleConnections()
-	for range 2 { // also over the same connection
+	for range 2 { // the second request is on the same connection
 		resp, err := client.Post("http://"+d.addr+"/v1/x", "text/plain", strings.NewReader("one two three"))
 		if err != nil {
 			t.Fatal(err)

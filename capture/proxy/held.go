@@ -310,7 +310,7 @@ type heldSocket struct {
 	up     *upgraded
 	reader capture.WebSocketReader
 	came   []byte // bytes that have not been split into messages yet
-	from   int64  // offset of the field came among all bytes from the upstream
+	from   int64  // offset of these bytes among all bytes from the upstream
 	open   []byte // frames of the open message, without the control frames that passed
 	raw    bool   // the bytes can't be split into messages
 }

@@ -13,8 +13,8 @@ import (
 	"toolscope/capture"
 )
 
-// TestManyStreams checks 200 streams at once. Each client must get the bytes of its own stream, and each exchange
-// must record them.
+// TestManyStreams checks that, with 200 streams at once, each client gets the bytes of its own stream, and each
+// exchange records them.
 func TestManyStreams(t *testing.T) {
 	const streams, events = 200, 50
 	var all sync.WaitGroup // waits until all streams have begun

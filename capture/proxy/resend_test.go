@@ -35,8 +35,8 @@ func onceUpstream(t *testing.T, requests *atomic.Int64, ending string) string {
 	})
 }
 
-// TestStaleConnection checks an upstream that closes each connection at the second request on it. Every request must
-// get a response.
+// TestStaleConnection checks that every request gets a response even if the upstream closes each connection at the
+// second request on it.
 func TestStaleConnection(t *testing.T) {
 	var requests atomic.Int64
 	d := stand(t, onceUpstream(t, &requests, ""), nil)

@@ -11,7 +11,7 @@ import (
 	"toolscope/capture"
 )
 
-// TestRing checks a ring of proxies, in which each is the upstream of the previous one. A request must be refused
+// TestRing checks that, in a ring of proxies in which each is the upstream of the previous one, a request is refused
 // when it reaches a proxy for the second time.
 func TestRing(t *testing.T) {
 	const size = 3

@@ -68,8 +68,8 @@ type target struct {
 	marks []string // marks of the toolscope servers that the request has passed
 }
 
-// rawPath returns the path of a request as its client wrote it. A url.URL may not have that path: if one character
-// should have been escaped, a url.URL escapes the complete path again, and %2F becomes a slash.
+// rawPath returns the path of a request as its client wrote it. A url.URL doesn't always have that path: if one
+// character should have been escaped, a url.URL escapes the complete path again, and %2F becomes a slash.
 func rawPath(r *http.Request) string {
 	path, _, _ := strings.Cut(r.RequestURI, "?")
 	if r.URL.Host != "" || path == "" { // an absolute URL, or a request that was not read by a server

@@ -123,8 +123,8 @@ func isLocked(path string) bool {
 	return isInUse(f, shared)
 }
 
-// isInUse tries to lock a file. It reports whether another process has a lock that excludes it. On a file
-// system without locks, it returns false.
+// isInUse tries to lock a file. It reports whether another process has a lock that prevents this. On a file system
+// without locks, it returns false.
 func isInUse(f *os.File, kind int) bool {
 	held, _ := tryLock(f, kind)
 	return held

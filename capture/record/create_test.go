@@ -114,7 +114,8 @@ func TestTwoWriters(t *testing.T) {
 
 const fullEnv = "TOOLSCOPE_TEST_FULL"
 
-// TestFileLimit checks what is recorded by a child that may write at most 64 KiB to a file and records more.
+// TestFileLimit checks that, if a child may write at most 64 KiB to a file and records more, the file has as many
+// complete lines as fit.
 func TestFileLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tsc")
 	child := exec.Command(os.Args[0], "-test.run=^TestFileLimitChild$")
@@ -138,7 +139,8 @@ func TestFileLimitChild(t *testing.T) {
 	overfill(t, path)
 }
 
-// TestSmallFileSystem checks what is recorded to a file system of 128 KiB when there is more to record.
+// TestSmallFileSystem checks that, on a file system of 128 KiB with more to record, the file has as many complete
+// lines as fit.
 func TestSmallFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=128k"); err != nil {

@@ -140,13 +140,13 @@ func onSpool(t *testing.T, d *faultyDisk) (r *Recorder, release func(), err erro
 	}, err
 }
 
-// TestRecorderFaults checks a disk that fails at any one, two or three operations: the capture opens, each record is
-// in it or in a gap that reports its bytes, no other record is lost, and Close returns an error.
+// TestRecorderFaults checks that, on a disk that fails at any one, two or three operations, the capture opens, each
+// record is in it or in a gap that reports its bytes, no other record is lost, and Close returns an error.
 func TestRecorderFaults(t *testing.T) {
 	tryFaults(t, onFile)
 }
 
-// TestSpoolFaults checks the same of a spool.
+// TestSpoolFaults checks the same for a spool.
 func TestSpoolFaults(t *testing.T) {
 	tryFaults(t, onSpool)
 }

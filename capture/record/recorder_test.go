@@ -107,7 +107,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// TestRecorderDiskStaysFull checks a disk that stays full to the end.
+// TestRecorderDiskStaysFull checks that Close reports the missing bytes if the disk stays full to the end.
 func TestRecorderDiskStaysFull(t *testing.T) {
 	d, r := recording(t)
 	d.make(0)
@@ -148,8 +148,8 @@ func TestGapIsBounded(t *testing.T) {
 	}
 }
 
-// TestRecorderBoxFull checks a disk that is too slow: the queue fills, and the bytes that don't fit are missing in
-// their place.
+// TestRecorderBoxFull checks that, if the disk is too slow, the queue fills, and the bytes that don't fit are
+// reported at their place.
 func TestRecorderBoxFull(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{room: -1}

@@ -26,8 +26,8 @@ func TestKeepAll(t *testing.T) {
 	}
 }
 
-// TestDividedRecord checks a record whose last part is held back. The end, its reason and its party must stay with
-// the held bytes. Lost bytes and the party that answered must be passed on with the first part.
+// TestDividedRecord checks that, when the last part of a record is held back, the end, its reason and its party stay
+// with the held bytes. Lost bytes and the party that answered must be passed on with the first part.
 func TestDividedRecord(t *testing.T) {
 	r := redactor()
 	const answered = capture.Toolscope

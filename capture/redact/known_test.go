@@ -192,7 +192,7 @@ func TestKnownValuesInBase64(t *testing.T) {
 	}
 }
 
-// TestLongerKnownValue checks two known values, one of which is the beginning of the other. Both must be found.
+// TestLongerKnownValue checks that two known values are both found even if one is the beginning of the other.
 func TestLongerKnownValue(t *testing.T) {
 	short := sample("{24}")
 	long := short + sample("-{8}")

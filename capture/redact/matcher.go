@@ -29,7 +29,7 @@ type matcher struct {
 	trial trial       // the beginning of the word before text, held back because it may begin a shape
 	text  []byte      // characters held back because they may begin a secret
 	units []character // the same characters, with their places
-	grew  int64       // place in the input when the latest character arrived
+	grew  int64       // place in the input after the latest character
 
 	candidates []ruleMatch // candidates for the text, the most specific first
 	known      knownMatch

@@ -17,8 +17,8 @@ var passwordAlphabets = map[string]string{
 	"all": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", "small letters and digits": "abcdefghijklmnopqrstuvwxyz0123456789",
 }
 
-// TestPasswords checks random passwords after their names, as JSON fields at any depth or in a line of an
-// environment. At least 99 % must be replaced completely, and JSON must stay valid.
+// TestPasswords checks that at least 99 % of random passwords after their names are replaced completely, as JSON
+// fields at any depth or in a line of an environment, and that JSON stays valid.
 func TestPasswords(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	missed, all := 0, 0

@@ -25,7 +25,7 @@ type exchangeSide struct {
 	begun    bool          // bytes of the body have arrived
 	opening  []byte        // the first byte, if the next byte decides how to read the body
 	whole    bool          // each record is a complete message, and is passed on as a whole
-	duplex   bool          // both sides continue at the same time, and each line is a complete text
+	duplex   bool          // both sides are open at the same time, and each line is a complete text
 	at       time.Duration // time of the latest record
 	marks    []recordEnd   // records with held bytes
 	hurried  *atomic.Bool  // the run must end
@@ -246,8 +246,8 @@ func (s *exchangeSide) addGap() {
 	}
 }
 
-// sniffCompression reports whether bytes begin like gzip or zstd. The result maybe reports whether more bytes may
-// show that, or may show a byte order mark.
+// sniffCompression reports whether bytes begin like gzip or zstd. The result maybe reports whether more bytes are
+// needed to decide that, or to recognise a byte order mark.
 func sniffCompression(p []byte) (is, maybe bool) {
 	for _, begins := range []string{"\x1f\x8b", "\x28\xb5"} {
 		is = is || bytes.HasPrefix(p, []byte(begins))
@@ -337,7 +337,7 @@ func (s *exchangeSide) emit(out []Clean) []Clean {
 	return out
 }
 
-// maxDecodedBytes is the maximum size of a decoded record, because a few bytes can become many.
+// maxDecodedBytes is the maximum size of a decoded record: a few bytes can decode to very many.
 const maxDecodedBytes = 256 << 10
 
 // splitRecord splits a record with held bytes. The result first contains the bytes that can be passed on, and the

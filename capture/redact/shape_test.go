@@ -163,8 +163,8 @@ func spelled(r *rand.Rand, text []byte) []byte {
 	return out.Bytes()
 }
 
-// TestShapeOfRandom checks random JSON with secrets at every depth and in every spelling. The output must have the
-// same shape as the input, all of its other text, and no secret.
+// TestShapeOfRandom checks that, for random JSON with secrets at every depth and in every spelling, the output has
+// the same shape as the input, all of its other text, and no secret.
 func TestShapeOfRandom(t *testing.T) {
 	kinds := slices.DeleteFunc(allRules(), func(r rule) bool {
 		return !strings.HasPrefix(r.shape, "sk-") && !strings.HasPrefix(r.shape, "gl") && !strings.HasPrefix(r.shape, "AKIA")

@@ -440,7 +440,7 @@ func (s *textRedactor) redactFirst(m *matcher, n int, by *rule) {
 	s.replaceSecret(units, secret, where)
 }
 
-// replaceKnown replaces the held text, which begins a known value.
+// replaceKnown replaces the held text, which is a known value or the beginning of one.
 func (s *textRedactor) replaceKnown(m *matcher, v *knownValue) {
 	units := m.units
 	if m.known.broken {

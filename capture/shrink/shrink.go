@@ -140,8 +140,8 @@ func numberIn(lit string) int {
 	return v
 }
 
-// startsWith makes the records the current draft, with even times if possible. It reports whether the draft meets
-// the condition.
+// startsWith makes the records the current draft, with evenly spaced times if possible. It reports whether the draft
+// meets the condition.
 func (r *reducer) startsWith(records []capture.Record) bool {
 	r.load(records)
 	for _, even := range []bool{true, false} {

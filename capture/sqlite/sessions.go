@@ -40,7 +40,7 @@ func Sessions(path, only string) (text []byte, err error) {
 	return text, err
 }
 
-// isWanted records that the database has a session, and reports whether it is to be returned.
+// isWanted reports whether a session is to be returned, and records that the database has it.
 func (d *DB) isWanted(session string) bool {
 	if len(d.sessions) <= maxNames {
 		d.sessions = append(d.sessions, session)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestSessions checks the sessions of a database and its write-ahead log: the newest first, with rows on
-// overflow pages. Other tables are not read, and no file is written next to the database.
+// TestSessions checks that the sessions of a database and its write-ahead log are read, the newest first, with rows
+// on overflow pages. Other tables are not read, and no file is written next to the database.
 func TestSessions(t *testing.T) {
 	for _, name := range []string{"plain.db", "logged.db"} {
 		text, err := Sessions(filepath.Join("testdata", name), "")
@@ -186,7 +186,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// TestColumnNames checks that the result is the stored columns, in the order of the rows.
+// TestColumnNames checks that columnNames returns the stored columns in the order in which rows store them.
 func TestColumnNames(t *testing.T) {
 	for sql, want := range map[string]string{
 		"CREATE TABLE a(id text primary key, data text)":                                             "id data",

@@ -10,7 +10,7 @@ import (
 type Table struct {
 	Name    string
 	root    uint32
-	columns []string // the stored columns, in the order of the rows
+	columns []string // the stored columns, in the order in which rows store them
 }
 
 // Tables returns the tables of the database, without those of SQLite itself.

@@ -78,8 +78,8 @@ func (w *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// decryptedConn is a connection whose TLS is decrypted. It is not a *tls.Conn for net/http, which then recognises
-// HTTP/2 by its first bytes.
+// decryptedConn is a connection whose TLS is decrypted. Its type is not *tls.Conn, so that net/http recognises HTTP/2
+// by its first bytes.
 type decryptedConn struct {
 	*tls.Conn
 	tunnel *Tunnel

@@ -10,8 +10,8 @@ import (
 	"toolscope/capture"
 )
 
-// newQuietFilter returns a filter that knows no path and no body of a model, and the number of records that it passed
-// on.
+// newQuietFilter returns a filter that recognises no path or body as a request to a model, and the number of records
+// that it passed on.
 func newQuietFilter() (f *Filter, passed *int) {
 	passed = new(int)
 	rules := FilterRules{

@@ -38,7 +38,7 @@ import (
 	"toolscope/capture/proxy"
 )
 
-// Options configures a tunnel. All fields without another statement are required.
+// Options configures a tunnel. Fields are required unless their comment says otherwise.
 type Options struct {
 	Hosts  []string         // names of the hosts whose TLS is decrypted, each accepted by [CheckName]
 	Secret string           // password that clients need, with the user name run

@@ -539,7 +539,7 @@ func TestWebSocket(t *testing.T) {
 	}
 }
 
-// TestCheckName checks which names can be added.
+// TestCheckName checks which host names CheckName accepts.
 func TestCheckName(t *testing.T) {
 	for _, name := range []string{"api.example.com", "mcp.example.co.uk", "x-y.example", "my.openai.azure.com"} {
 		if err := CheckName(name); err != nil {
