@@ -145,7 +145,7 @@ func TestLeaving(t *testing.T) {
 // parted reports whether the program should end because the last stream has ended.
 func (s *rig) parted() bool { return s.quitPending && len(s.openExchanges()) == 0 }
 
-// TestStatus checks that notes change without a new record, that alarms come last, and that notes without room are
+// TestStatus checks that notes change without a new record, that alarms come last, and that notes that don't fit are
 // left out.
 func TestStatus(t *testing.T) {
 	var words []StatusNote

@@ -196,7 +196,7 @@ func TestBack(t *testing.T) {
 func TestPanesByWidth(t *testing.T) {
 	for _, c := range []struct {
 		w, h int
-		want string // the panes to which tab leads
+		want string // the panes that tab reaches
 	}{
 		{40, 10, "2 1"}, {71, 30, "2 4 5 1"}, {99, 24, "2 4 1"}, {80, 15, "2 1"}, {100, 30, "2 4 5 1"}, {199, 30, "2 4 5 1"},
 		{200, 30, "2 3 5 4 1"}, {250, 80, "2 3 5 4 1"},

@@ -31,7 +31,7 @@ func chatStream(exchange int, name string, deltas ...string) (records []stream.R
 	return records
 }
 
-// threeAnswers returns the records of connect after it sent the same request to three providers: one response
+// threeAnswers returns the records that connect makes when it sends the same request to three providers: one response
 // has other values, and one fails.
 func threeAnswers(testing.TB) (all []stream.Record) {
 	ask := func(n int, name, url, body string) {

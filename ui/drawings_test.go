@@ -242,7 +242,8 @@ func (s *rig) attributes() (rows []string) {
 	return rows
 }
 
-// cells calls each for every character of a row, with the current SGR sequence and the character's width.
+// cells calls the function each for every character of a row, with the current SGR sequence and the character's
+// width.
 func cells(s *rig, row string, each func(sgr string, width int)) {
 	on := ""
 	for state := byte(0); row != ""; {

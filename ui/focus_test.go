@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// TestOneFocus checks that one edge is heavy, the edge of the part that has the keys, and that at most one row is
-// highlighted as selected, also while a menu, a tab or the timeline is open.
+// TestOneFocus checks that exactly one edge is heavy, that of the part with the keyboard focus, and that at most one
+// row is highlighted as selected, even while a menu, a tab or the timeline is open.
 func TestOneFocus(t *testing.T) {
 	var r, g, b int
 	if _, err := fmt.Sscanf(themes.Default(true).Selection.BG, "#%02x%02x%02x", &r, &g, &b); err != nil {
@@ -60,8 +60,8 @@ func TestHintsHaveWords(t *testing.T) {
 	}
 }
 
-// TestTurnPageTellsOfItsCalls checks that the page of a turn has the words and the role of its worst call at its title,
-// is not green then, and has its own hints.
+// TestTurnPageTellsOfItsCalls checks that the title of a turn's page shows the words and the role of the turn's worst
+// call, not that the turn is complete. The page has its own hints.
 func TestTurnPageTellsOfItsCalls(t *testing.T) {
 	s := newScreen(t, 80, 24, static).feed(demo(t, "history")...).end().press("h")
 	s.shows("✗ 1 call malformed ─", " ? keys  l its call  6 request  o sent back  m mark  y copy").hides("● complete")
@@ -75,7 +75,7 @@ func TestTurnPageTellsOfItsCalls(t *testing.T) {
 	s.press("l").shows("── write_file  turn 2").hides("its call")
 }
 
-// rowWith returns the row of the frame, with its colours, that contains a text.
+// rowWith returns the first row of the frame that contains a text, with its colours.
 func rowWith(s *rig, text string) string {
 	for _, row := range strings.Split(s.View(), "\n") {
 		if strings.Contains(ansi.Strip(row), text) {
@@ -85,8 +85,8 @@ func rowWith(s *rig, text string) string {
 	return ""
 }
 
-// TestTourEndsWithYours checks that the last page of the tour shows commands for the user's own data, and on a wide screen
-// the arguments of the chosen scene with the place of the error.
+// TestTourEndsWithYours checks that the last page of the tour shows commands for the user's own data. On a wide
+// screen, it also shows the arguments of the chosen scene, with the place of the error.
 func TestTourEndsWithYours(t *testing.T) {
 	keys := strings.Repeat("}", len(tourScenes)+1)
 	for _, size := range [][2]int{{60, 18}, {80, 24}, {140, 40}, {250, 60}} {

@@ -168,7 +168,7 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 	}
 }
 
-// isMenuOpen reports whether a menu has the keys, so that no pane has a selected row.
+// isMenuOpen reports whether a menu has the keyboard focus, so that no pane has a selected row.
 func (fd *frameDrawer) isMenuOpen() bool {
 	_, is := fd.m.modeStack.activeMode().Mode.(modes.OverlayMode)
 	return is
@@ -322,8 +322,8 @@ func (fd *frameDrawer) statusNotes() (words []StatusNote) {
 // Background describes the background of the terminal.
 type Background struct{ Known, Dark bool }
 
-// Paints reports whether a theme paints its own background. It does if the terminal's background has another
-// lightness, or if that lightness is unknown and the user named the theme.
+// Paints reports whether a theme paints its own background. It does if only one of the theme and the terminal is
+// dark, or if it is unknown whether the terminal is dark and the user named the theme.
 func (g Background) Paints(t themes.Theme, asked bool) bool {
 	if g.Known {
 		return g.Dark != t.Dark

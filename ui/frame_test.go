@@ -179,8 +179,8 @@ func TestFramesOfDemos(t *testing.T) {
 	}
 }
 
-// TestFramesOfFixtures looks at every fixture of every protocol, cut into small records. Without
-// TOOLSCOPE_LONG, it looks at one in 21, which includes some of each protocol.
+// TestFramesOfFixtures checks the frames of every fixture of every protocol, cut into small records. Without
+// TOOLSCOPE_LONG, it checks one fixture in 21, including some of each protocol.
 func TestFramesOfFixtures(t *testing.T) {
 	drawsAlone(t)
 	for i, f := range fixtures(t) {
@@ -200,7 +200,7 @@ func TestFramesOfFixtures(t *testing.T) {
 	}
 }
 
-// TestFramesOfAnySize resizes at random while a demo streams.
+// TestFramesOfAnySize checks the frames while a demo streams and the window is resized at random.
 func TestFramesOfAnySize(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	records := demo(t, "parallel")

@@ -10,8 +10,8 @@ import (
 	"toolscope/themes"
 )
 
-// TestGround checks that every cell is painted if the terminal's background has another lightness than the theme, or
-// if that lightness is unknown and the user named the theme. Otherwise, no cell is painted.
+// TestGround checks that every cell is painted if only one of the theme and the terminal is dark, or if it is unknown
+// whether the terminal is dark and the user named the theme. Otherwise, no cell is painted.
 func TestGround(t *testing.T) {
 	for _, c := range []struct {
 		known, dark, asked, theme bool

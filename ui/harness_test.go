@@ -61,7 +61,7 @@ func newScreen(t testing.TB, w, h int, change ...func(*Options)) *rig {
 	return s
 }
 
-// mode returns the mode that has the keyboard.
+// mode returns the mode that has the keyboard focus.
 func (s *rig) mode() any { return s.modeStack.activeMode().Mode }
 
 // thin returns the distance between the samples that a test checks. It is 1 with TOOLSCOPE_LONG.

@@ -136,7 +136,7 @@ func FuzzFrame(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, keys string, step, w, h uint8) {
 		if len(data)/(int(step)+1) > 1000 {
-			return // a longer stream finds no more errors than a short one
+			return // a longer stream would show no more errors than a short one
 		}
 		screens := []*rig{newScreen(t, 80, 24), newScreen(t, 80, 24, colourless)}
 		if w%2 == 0 {

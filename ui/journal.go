@@ -22,7 +22,7 @@ import (
 type Journal struct {
 	mu      sync.Mutex
 	all     []journalLine
-	dropped int                             // lines dropped before those in all
+	dropped int                             // number of older lines that were dropped
 	to      func(at time.Time, text string) // receives each line as well; may be nil
 }
 

@@ -32,8 +32,8 @@ func TestLayoutIsKept(t *testing.T) {
 	}
 }
 
-// TestClosedTabsOpenAgain checks that the next run shows the findings even if the user closed the tabs, also with a layout
-// that an older version saved.
+// TestClosedTabsOpenAgain checks that the next run shows the findings even if the user closed the tabs, or if they
+// are closed in a layout from an older version.
 func TestClosedTabsOpenAgain(t *testing.T) {
 	fresh := newScreen(t, 80, 24).feed(demo(t, "malformed")...)
 	s := newScreen(t, 80, 24).feed(demo(t, "malformed")...).press("33")

@@ -11,7 +11,7 @@ import (
 	"toolscope/ui/panes"
 )
 
-// fromFiles sets the file of each exchange of records.
+// fromFiles sets the file of each exchange in records.
 func fromFiles(records []stream.Record, name func(exchange int) string) []stream.Record {
 	last := -1
 	for i := range records {

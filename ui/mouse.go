@@ -32,8 +32,8 @@ func (mo *mouse) useMouse() {
 	mo.m.showNotice(display.Lit("mouse on: shift selects text, M turns it off"))
 }
 
-// askMouse ends a drag and, if the mouse is on, enables mouse reports. It is also called after another
-// program used the terminal.
+// askMouse ends a drag and, if the mouse is on, enables mouse reports. It is also called after another program has
+// used the terminal.
 func (mo *mouse) askMouse() {
 	if mo.drag = nil; mo.on {
 		mo.m.modeStack.queueCmd(func() tea.Msg { return tea.EnableMouseCellMotion() })

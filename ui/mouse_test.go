@@ -101,8 +101,8 @@ func TestClick(t *testing.T) {
 	}
 }
 
-// TestHelpIsHintedAt checks that in every view with the keyboard, the hints begin with help, and that a click
-// on this hint opens the help.
+// TestHelpIsHintedAt checks that in every view that takes keys, the hints begin with help, and that a click on this
+// hint opens the help.
 func TestHelpIsHintedAt(t *testing.T) {
 	for _, keys := range []string{"", "2", "3", "2jj<enter>", " ", "p", "pp", "p<enter>", "=", "=jj<enter>", "o", "o<enter>", "R", "D", ":log<enter>", ":sort cost<enter>", ":jq .path<enter>"} {
 		s := newScreen(t, 100, 30).feed(session(t)...).feed(demo(t, "history")...).end().press("Mgjjj" + keys)

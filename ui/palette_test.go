@@ -78,7 +78,7 @@ func TestPalette(t *testing.T) {
 	s.press(":zzzz").shows("0 of").press("<enter>").shows("no matching command or key")
 }
 
-// TestPaletteCommands runs a command with an argument, a command without one, and a number.
+// TestPaletteCommands checks a command with an argument, a command without one, and a number.
 func TestPaletteCommands(t *testing.T) {
 	s := agent(t, 80, 24)
 	s.press(":turn 1<enter>")
@@ -95,8 +95,8 @@ func TestPaletteCommands(t *testing.T) {
 	s.press("p:1<enter>").shows("━ Calls ━")
 }
 
-// TestOverlay checks that an overlay covers its rows and cells at every size, whatever is below it. Only the edge of the
-// focused pane becomes thin, because the overlay has the keys.
+// TestOverlay checks that an overlay covers its rows and cells at every size, whatever is below it. Only the edge of
+// the focused pane becomes thin, because the overlay has the keyboard focus.
 func TestOverlay(t *testing.T) {
 	s := agent(t, 140, 40)
 	for w := minWidth; w < 150; w += 7 {

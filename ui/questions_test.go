@@ -21,8 +21,7 @@ func recordedFile(t testing.TB) []stream.Record {
 	return fromFiles(demo(t, "parallel"), func(int) string { return "captures/1120-1402.tsc" })
 }
 
-// TestRecordingInFirstRow checks that from 160 columns on, the first row names the capture of live traffic. Below, the
-// page of the turn does.
+// TestRecordingInFirstRow checks that from 160 columns on, the first row names the capture of live traffic.
 func TestRecordingInFirstRow(t *testing.T) {
 	note := func(o *Options) {
 		o.Status = func() []StatusNote { return []StatusNote{{Text: "rec 1120-1402.tsc 12.4 kB"}} }

@@ -21,8 +21,8 @@ func brokenCall(change ...string) *anthropic {
 	return new(anthropic).open("msg_1").text("Let me see.").call("toolu_1", name, chop(broken, 7)...).seal()
 }
 
-// TestReplayKeys checks that the mode receives all keys, even if they are typed fast or the help was over the mode.
-// It also checks that the mode opens with the last selection.
+// TestReplayKeys checks that the mode receives all keys, even if they are typed fast or the help has covered the
+// mode. It also checks that the mode opens with the last selection.
 func TestReplayKeys(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"pl", "wrap  behaviour 2 of 9"}, {"p?<esc>l", "wrap  behaviour 2 of 9"}, {"p<esc>p", "preserve  behaviour 1 of 9"}, {"pl<esc>p", "wrap  behaviour 2 of 9"}, {"ppjp", "wrap  behaviour 2 of 9"},

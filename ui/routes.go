@@ -140,7 +140,7 @@ func (s *routesPage) isBadTurn(t *stream.Turn) bool {
 		slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return present.VerdictOfCall(c).Harm.IsBad() })
 }
 
-// routeOf returns the row with the longest upstream URL with which the address begins, or nil if there is none.
+// routeOf returns the row whose upstream URL is the longest prefix of the address, or nil if there is none.
 func routeOf(all []routeRow, address string) (found *routeRow) {
 	for i := range all {
 		rest, ok := strings.CutPrefix(address, strings.TrimSuffix(all[i].upstream, "/"))

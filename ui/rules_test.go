@@ -79,7 +79,7 @@ func timesRow(name, at string) *regexp.Regexp {
 	return regexp.MustCompile("(?m)^.?  +" + name + ".* " + regexp.QuoteMeta(at) + " ")
 }
 
-// TestClocks checks that times that count from different moments name that moment, and that the timeline counts from
+// TestClocks checks that times measured from different moments name their moment, and that the timeline counts from
 // the request.
 func TestClocks(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "compare")...)

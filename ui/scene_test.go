@@ -33,7 +33,7 @@ func TestScenes(t *testing.T) {
 	}
 }
 
-// twoAtOnce returns a turn that has ended, and a turn with two calls, of which the second still grows.
+// twoAtOnce returns a turn that has ended, and a turn with two calls, the second of which is still growing.
 func twoAtOnce(testing.TB) []stream.Record {
 	one := new(anthropic).open("msg_1").call("toolu_1", "read_file", `{"path": "cmd/`, `main.go"}`).seal().stop("tool_use")
 	two := &anthropic{exchange: 1}

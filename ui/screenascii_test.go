@@ -9,8 +9,8 @@ import (
 	"toolscope/ui/screen"
 )
 
-// TestASCIIScreens checks that with ASCII, no frame has a non-ASCII byte: in no film or scene at any size, in no mode
-// that a key opens, and in no scene of the demo. The rig checks each frame.
+// TestASCIIScreens checks that with ASCII, every byte of a frame is ASCII: in films, scenes and the demo at every
+// size, and in the modes that keys and commands open. The rig checks each frame.
 func TestASCIIScreens(t *testing.T) {
 	drawsAlone(t)
 	sizes := [][2]int{{20, 5}, {40, 10}, {80, 24}, {140, 40}, {250, 60}}

@@ -314,7 +314,7 @@ func (f *filterBar) Keys() []screen.Binding {
 	}
 }
 
-// acceptFilter closes the bar, unless a part of the filter is invalid. The bar then shows that part.
+// acceptFilter closes the bar. If a part of the filter is invalid, the bar stays open and shows that part.
 func (f *filterBar) acceptFilter() {
 	text := strings.TrimSpace(f.line.Value())
 	if f.applyText(); len(f.faults) > 0 {
@@ -489,5 +489,5 @@ func drawWords(p *screen.Pen, words []string, row int) {
 	}
 }
 
-// maxWords is the maximum number of completions that are laid out. More rarely fit.
+// maxWords is the maximum number of completions that are laid out. A screen rarely has room for more.
 const maxWords = 64

@@ -7,7 +7,7 @@ import (
 	"toolscope/stream"
 )
 
-// returned returns a screen with two turns, of which the first has two calls. The request of the second turn, and a
+// returned returns a screen with two turns, the first of which has two calls. The request of the second turn, and a
 // request without a response, send the calls back.
 func returned(t *testing.T, w, h int, change ...func(*Options)) *rig {
 	a := new(anthropic).open("msg_1").call("toolu_1", "first", `{"a":1}`).seal().call("toolu_2", "second", `{"b":`).seal()
@@ -91,8 +91,8 @@ func TestSentBackOpens(t *testing.T) {
 	newScreen(t, 80, 24).press("o").shows("no captured request")
 }
 
-// TestSentBackShows checks that the view shows what the model wrote, what the request carried and where, the
-// clients that do so, and the provider's response.
+// TestSentBackShows checks that the view shows what the model wrote, what the request carried and where, the clients
+// that send calls back in this way, and the provider's response.
 func TestSentBackShows(t *testing.T) {
 	s := newScreen(t, 90, 24).feed(demo(t, "history")...).press("gjjjo")
 	s.shows("Sent back  write_file  turn 3 → request of turn 4", "≠ double-encoded ━━", "cause  the client  as double-encode; accepted (seen, HTTP 200)")

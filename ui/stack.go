@@ -35,7 +35,7 @@ type openMode struct {
 	id int
 }
 
-// activeMode returns the mode that has the keyboard.
+// activeMode returns the mode that has the keyboard focus.
 func (ms *modeStack) activeMode() openMode { return ms.openModeAt(len(ms.all)) }
 
 // openModeAt returns mode n of the stack, counted from 1, or browsing for 0.
@@ -286,7 +286,7 @@ func activeInput(mode modes.Mode) *screen.Input {
 	return nil
 }
 
-// quitOrAsk ends the program. If that cuts clients' streams, it asks first.
+// quitOrAsk ends the program. If that would cut off clients' streams, it asks first.
 func (m *Model) quitOrAsk(last tea.Cmd) {
 	if m.opt.Setup == nil || !m.hasLiveClients() {
 		m.modeStack.queueCmd(last)

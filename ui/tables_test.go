@@ -30,8 +30,8 @@ func TestArrange(t *testing.T) {
 	}
 }
 
-// arranged returns a layout with the focus on a pane, after one of the panes at the side had it. The wire has
-// a hundred rows, the other panes none.
+// arranged returns a layout whose focus has moved from one of the side panes to another pane. The wire has a hundred
+// rows, the other panes have none.
 func arranged(focus, side int, zoom bool) *paneLayout {
 	m := new(Model)
 	d := &paneLayout{m: m}

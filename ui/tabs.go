@@ -223,8 +223,8 @@ func (pl *paneLayout) tabsEdge() int {
 	return 2
 }
 
-// drawTabs draws the row of tab names, the open one in brackets, and notes on the right. If the open tab has the keys,
-// the row is heavy.
+// drawTabs draws the row of tab names, the open one in brackets, and notes on the right. If the open tab has the
+// focus, the row is heavy.
 func (pl *paneLayout) drawTabs(p *screen.Pen, s paneSlot, focused bool) {
 	role, sign := screen.Muted, p.Glyph.Line
 	if focused {

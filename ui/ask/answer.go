@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MaxAnswer is the maximum number of bytes of an answer.
+// MaxAnswer is the maximum size of an answer, in bytes.
 const MaxAnswer = 4000
 
 // fence explains quoted text to the reader. Every answer contains it.

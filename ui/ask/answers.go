@@ -40,7 +40,7 @@ func (q *query) listRuns() (*answer, error) {
 	return a, nil
 }
 
-// runRow returns a run in one row. If the run has not been read yet, it reads the run, but stops at the time until.
+// runRow returns a run in one row. If the run has not been read yet, runRow reads it, but gives up at the given time.
 func (q *query) runRow(f RunFile, until time.Time) string {
 	when := f.Written.UTC().Format("2006-01-02 15:04Z")
 	if f.Live {
@@ -187,8 +187,8 @@ func (r *Run) findingText(f stream.Finding, t *stream.Turn, c *stream.Call) stri
 	return text
 }
 
-// laterRequest returns the turn whose request showed a finding about a call of an earlier turn, or nil if a response showed
-// it. Findings about a request directly follow the event that the request carries the call in its history.
+// laterRequest returns the turn whose request revealed a finding about a call of an earlier turn, or nil if a
+// response did. Findings about a request directly follow the event that reports the call in the request's history.
 func (r *Run) laterRequest(f stream.Finding, c *stream.Call) *stream.Turn {
 	if c == nil {
 		return nil

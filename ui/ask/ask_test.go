@@ -157,7 +157,7 @@ func TestHostileCaptures(t *testing.T) {
 	}
 }
 
-// serveAll returns the server's responses to lines.
+// serveAll returns the server's responses to the given lines.
 func serveAll(t *testing.T, s *Server, lines ...string) []string {
 	t.Helper()
 	var out strings.Builder
@@ -196,8 +196,8 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// TestLaterRequest checks that the evidence of a finding about a later request is that request, and that of other findings
-// is a line. An error that the client made up is not a tool's error.
+// TestLaterRequest checks that the evidence of a finding about a later request is that request, and that the evidence
+// of any other finding is a line. An error that the client made up must not count as a tool's error.
 func TestLaterRequest(t *testing.T) {
 	for _, c := range []struct{ args, result, problem, sent string }{
 		{`{"command": "ls`, "Tool execution aborted", "", `result made up by the client "Tool execution aborted"`},

@@ -22,7 +22,7 @@ func quoteText(text string) string {
 }
 
 // quoteStart quotes the beginning of text. The parameter most is the maximum number of bytes, and size is the size of
-// the complete text. If the quote is shorter, quoteStart adds both sizes.
+// the complete text. If the quote is shorter than the complete text, quoteStart adds both sizes.
 func quoteStart(text string, size, most int) string {
 	start := cutText(text, most)
 	if len(start) >= size {

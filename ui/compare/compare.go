@@ -180,8 +180,8 @@ func (c *comparison) isFinished(v *providers.View, i int, t *stream.Turn) bool {
 	return x == nil || x.Ended
 }
 
-// describeTurns sets everything that describes whole turns: names, times, the sentence, and the differences
-// between the responses of different hosts to the same request.
+// describeTurns sets everything that describes whole turns: names, times, the sentence above the table, and the
+// differences between the responses of different hosts to the same request.
 func (c *comparison) describeTurns(v *providers.View) {
 	places := make([]diff.ComparedTurn, len(c.columns))
 	for i := range places {

@@ -36,7 +36,7 @@ func (c *comparison) nameGroups(v *providers.View) {
 	}
 }
 
-// tagOf returns the first short value of a group that none of the others has, or else the number of the call.
+// tagOf returns the first short value that no other group has, or else the number of the call.
 func tagOf(v *providers.View, g *group, all []*group) string {
 	for _, r := range g.rows[:min(len(g.rows), maxTagRows)] {
 		own, shared := g.scalarText(v, r.Name), false
@@ -55,7 +55,7 @@ func tagOf(v *providers.View, g *group, all []*group) string {
 	return ""
 }
 
-// scalarText returns the text of a field outside of other fields, from the first call that has the field. It returns "" for
+// scalarText returns the text of a top-level field, from the first call that has the field. It returns "" for
 // containers and long texts.
 func (g *group) scalarText(v *providers.View, name string) string {
 	for _, r := range g.rows[:min(len(g.rows), maxTagRows)] {

@@ -32,8 +32,8 @@ func TestCallsAreToldApart(t *testing.T) {
 	}
 }
 
-// TestSpaceBelowIsUsed checks that a tall screen shows the arguments of the calls below the table, the call at the cursor
-// first, and that no more rows are blank at the end than at the start of the next call.
+// TestSpaceBelowIsUsed checks that a tall screen shows the arguments of the calls below the table, the call at the
+// cursor first.
 func TestSpaceBelowIsUsed(t *testing.T) {
 	for _, size := range [][2]int{{140, 38}, {250, 58}, {60, 38}} {
 		p := newProgram(t, size[0], size[1])

@@ -209,7 +209,7 @@ func (c *comparison) matrixCell(v *providers.View, title string, i int, t *strea
 	return none
 }
 
-// schemaCell says how many calls in a turn break their schema, or that all of them match it.
+// schemaCell says how many calls in a turn break their schemas, or that none does.
 func (c *comparison) schemaCell(v *providers.View, t *stream.Turn, none screen.StyledText) screen.StyledText {
 	breaks, checked, x := 0, 0, v.Exchange(t.Exchange)
 	for _, call := range t.Calls {

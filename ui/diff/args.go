@@ -347,8 +347,8 @@ type rowOrder struct {
 	first, last int
 }
 
-// add inserts a row after the row whose number is behind, or at the end if behind is -1. It returns the number of the
-// new row.
+// add inserts a row and returns its number. The parameter behind is the number of the row before it, or -1 to add it
+// at the end.
 func (u *rowOrder) add(m fieldID, cells, behind int) (n int) {
 	n = len(u.all)
 	at := make([]int32, cells)

@@ -277,7 +277,7 @@ func (p *Comparison) Agreement(name func(int) string) string {
 }
 
 // timeSentence names the slowest and the fastest side. It returns "" if the slowest side took less than 1.2 times as
-// long, or if fewer than two times are known.
+// long as the fastest, or if fewer than two times are known.
 func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration) string) string {
 	var timed []int
 	for i := range p.Sides {

@@ -151,9 +151,9 @@ func TestLongUnits(t *testing.T) {
 	}
 }
 
-// linear reports whether cleaning a text takes at most 4 times as long as cleaning a sixteenth of it 16 times; quadratic
-// time would take 16 times as long. It compares the shortest of several runs, and tries again on a busy machine. Both
-// runs clean the same number of bytes, so that a busy machine interrupts them equally often.
+// linear reports whether cleaning a text takes at most 4 times as long as cleaning a sixteenth of it 16 times. If the
+// time were quadratic, it would take 16 times as long. linear compares the shortest of several runs, and tries again
+// on a busy machine. Both runs clean the same number of bytes, so that a busy machine interrupts them equally often.
 func linear(sixteenth, text []byte) (parts, whole time.Duration, ok bool) {
 	parts, whole = time.Hour, time.Hour
 	least := func(now time.Duration, text []byte, times int) time.Duration {

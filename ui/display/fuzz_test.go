@@ -19,7 +19,7 @@ func FuzzClean(f *testing.F) {
 	f.Fuzz(checkLaws)
 }
 
-// TestMixtures draws characters of all classes in every order, which a fuzzer of bytes rarely finds.
+// TestMixtures checks random sequences of characters from all classes, which a fuzzer of bytes rarely produces.
 func TestMixtures(t *testing.T) {
 	alphabet := []string{
 		"a", "1", "\"", "é", "e\u0301", "\u0301", "\u093e", "\u102b", "\u0e33", "\uff9e", "か", "\u3099", "中", "각", "\u1100",

@@ -149,7 +149,8 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	return Text{t.s[:at] + end, wide + cellWidth(end)}
 }
 
-// Skip returns t without its first units, which are together at least cells wide.
+// Skip returns t without units at its start. It removes whole units until at least the given number of cells is
+// removed.
 func Skip(t Text, cells int) Text {
 	if cells <= 0 {
 		return t

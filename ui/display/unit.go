@@ -254,8 +254,8 @@ func wellFormed(c []byte) (keep int, full bool) {
 	return keep, false
 }
 
-// skipStacked counts the characters from offset at that would be drawn on top of a full cluster, which ends
-// at end. It returns the offset after the last of these characters.
+// skipStacked counts the characters that would be drawn on top of a full cluster, which ends at end. It starts at the
+// offset at, and returns the offset after the last of these characters.
 func skipStacked(b []byte, at, end int) (n, lost int) {
 	for at < len(b) {
 		r, size := utf8.DecodeRune(b[at:])

@@ -23,7 +23,7 @@ type Field struct {
 	read   func(op, value string, f *Filter) (t term, why string)
 }
 
-// usageText returns the correct syntax for the field, for errors.
+// usageText returns the correct syntax of the field, for error messages.
 func (f *Field) usageText() string { return f.Example }
 
 // Fields returns all fields, in display order. It is a function because some fields depend on declarations in

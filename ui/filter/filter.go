@@ -12,7 +12,7 @@
 //   - A turn matches if the turn itself or one of its calls matches all words without a minus, and
 //     neither the turn nor any of its calls matches a word with a minus. For a call, the fields of
 //     turns are compared with its turn.
-//   - An unknown value matches nothing: the unknown cost of a turn is neither more nor less than a sum.
+//   - An unknown value matches nothing: the unknown cost of a turn is neither more nor less than any amount.
 //   - Every string is a filter. Invalid words are reported and ignored.
 package filter
 
@@ -295,7 +295,7 @@ func Complete(text string, seen func(field string) []string) (longer string, all
 	return text[:from] + longer, all
 }
 
-// completions returns all words that w may become, in filter syntax.
+// completions returns all words that w can become, in filter syntax.
 func (w word) completions(seen func(field string) []string) (all []string) {
 	if w.op == "" {
 		for _, f := range Fields() {

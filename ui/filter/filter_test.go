@@ -197,8 +197,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestTurnAllocates checks that matching allocates only the targets of a match, because each typed key may match up
-// to 100,000 turns.
+// TestTurnAllocates checks that matching allocates only the targets of a match, because up to 100,000 turns are
+// matched after each typed key.
 func TestTurnAllocates(t *testing.T) {
 	src := written(t)
 	f, _ := Parse("state:bad model:sonnet cost<1 zzz -tool:y since:10m bytes>1 sent:back")

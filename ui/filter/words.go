@@ -74,9 +74,9 @@ func plainTerm(value string, number int) term {
 	}}
 }
 
-// SearchProgress stores how far growing texts were searched, so that no byte is searched twice. It is for one filter.
-// It is valid only while time moves forward. After a step back in time, texts are shorter and the stored positions
-// are wrong.
+// SearchProgress stores how far growing texts have been searched, so that no byte is searched twice. It is for one
+// filter. It is valid only while time moves forward. After a step back in time, texts are shorter and the stored
+// positions are wrong.
 type SearchProgress map[searchedText]int
 
 type searchedText struct {

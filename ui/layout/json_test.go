@@ -259,7 +259,7 @@ func TestRowAt(t *testing.T) {
 	}
 }
 
-// TestDepth checks that nesting up to the lexer's limit does not need more width.
+// TestDepth checks that nesting up to the lexer's limit does not need more than the given width.
 func TestDepth(t *testing.T) {
 	b := jsonBed(40, display.Drawer{})
 	b.add(strings.Repeat(`{"k":[`, json.MaxDepth/2)+`"here"`, false)

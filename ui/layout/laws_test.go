@@ -321,7 +321,7 @@ func pieces(random *rand.Rand, text string) (all []string) {
 	return all
 }
 
-// TestEveryWidth lays out the texts at every width that a terminal can have.
+// TestEveryWidth checks the layout of the texts at every width that a terminal can have.
 func TestEveryWidth(t *testing.T) {
 	step := 1
 	if testing.Short() {

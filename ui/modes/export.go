@@ -263,7 +263,7 @@ func (t *exportMenu) drawItem(p *screen.Pen, row int) {
 	p.Fill(g)
 }
 
-// usableItems returns the items without empty ones and without those whose letter an earlier item uses.
+// usableItems leaves out empty items, and items whose letter an earlier item uses.
 func usableItems(pieces []ExportItem) (all []ExportItem) {
 	for _, p := range pieces {
 		if (p.Make != nil || len(p.Data) > 0) && !slices.ContainsFunc(all, func(q ExportItem) bool { return q.Key == p.Key }) {

@@ -249,7 +249,7 @@ func (h *Help) runSelected() {
 	at.Press(key)
 }
 
-// Extend lays out the drawer again if the view, query or width changed.
+// Extend lays out the drawer again if the view, query or width has changed.
 func (h *Help) Extend(_ *providers.View, w, height int) {
 	key := helpKey{w: w, place: h.place, done: true}
 	key.query = h.queryText()

@@ -367,7 +367,7 @@ func boolOrder(yes bool) int {
 	return 0
 }
 
-// makeNote returns the note for a row's findings. The findings in the parameter of are sorted, the worst first.
+// makeNote returns the note for a row's findings, which are sorted with the worst first.
 func (d *Document) makeNote(of []findingSpot) findingNote {
 	s := of[0]
 	n := findingNote{row: s.row, worst: s.Severity}
@@ -400,8 +400,8 @@ func (d *Document) makeNote(of []findingSpot) findingNote {
 	return n
 }
 
-// deltaText returns the delta sign, the number of the delta in which a finding's byte arrived, and the parameter
-// after. It returns "" if the delta is unknown.
+// deltaText returns the delta sign and the number of the delta in which a finding's byte arrived, followed by the
+// given text. It returns "" if the delta is unknown.
 func (d *Document) deltaText(s findingSpot, after string) display.Text {
 	if s.delta == 0 {
 		return display.Text{}

@@ -35,7 +35,7 @@ func (d *Document) boxFrom(row int) int {
 	return sort.Search(len(d.jsonBoxes()), func(i int) bool { return int(d.jsonBoxes()[i].Row) >= row })
 }
 
-// canFold reports whether a container has closed, on a later row than it opened.
+// canFold reports whether a container has closed on a later row than the one on which it opened.
 func canFold(b layout.Box) bool { return b.End > b.Row }
 
 // cutFolds returns the row edits of the folds. They stay valid while the text grows.

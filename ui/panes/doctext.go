@@ -20,7 +20,7 @@ import (
 // new bytes are laid out. Highlighting comes later: it runs in the background and covers complete lines.
 type TextReader struct {
 	screen.Window
-	Size     int  // bytes, before tabs were replaced
+	Size     int  // number of bytes, before tabs were replaced
 	Complete bool // the text no longer grows
 
 	hint  ContentHint
@@ -223,7 +223,7 @@ type colours struct {
 	busy  *highlightJob  // the running job
 }
 
-// colourSpan is a span of one colour. It lasts to end and starts at the end of the span before it.
+// colourSpan is a span of one colour, up to the offset end. It starts at the end of the span before it.
 type colourSpan struct {
 	end int
 	on  screen.Paint

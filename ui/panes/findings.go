@@ -238,7 +238,7 @@ func (f *Findings) Extend(scene *Context, width, height int) {
 	f.Fit(len(f.lines), titleRow+f.heads, height)
 }
 
-// updateLines rebuilds the lines if their inputs changed.
+// updateLines rebuilds the lines if their inputs have changed.
 func (f *Findings) updateLines(scene *Context, c Selection, width int) {
 	v, p, s := scene.View, scene.Pen, scene.View.Session()
 	key := findingsKey{of: c.asRef(), width: width, counts: [3]int{2: len(s.Findings)}}
@@ -371,8 +371,8 @@ func partyOf(f stream.Finding) string {
 	return f.By.String()
 }
 
-// placeOf returns the place of a finding: the delta in which its byte arrived, the request that sent the call
-// back, or the frame with its number in the wire pane.
+// placeOf returns the place of a finding: the delta in which its byte arrived, the request that sent the call back,
+// or the number of the frame in the wire pane.
 func (f *Findings) placeOf(v *providers.View, x Found, draw display.Drawer) display.Text {
 	where := display.Text{}
 	_, c := v.Find(x.Of)

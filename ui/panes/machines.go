@@ -217,8 +217,8 @@ func indexIn(turns []*stream.Turn, t *stream.Turn) int {
 	return i
 }
 
-// newestTurn returns the newest turn of a machine that is not hidden by a setting. Folding does not matter.
-// It returns nil if there is none among the last maxTurnsScanned turns.
+// newestTurn returns the machine's newest turn that no setting hides. Folding does not matter. It returns nil if
+// there is none among the last maxTurnsScanned turns.
 func (h *machineTurns) newestTurn(of *rowSettings) *stream.Turn {
 	for i := len(h.turns) - 1; i >= 0 && i >= len(h.turns)-maxTurnsScanned; i-- {
 		if !of.isHidden(h.turns[i]) {

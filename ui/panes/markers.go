@@ -17,7 +17,7 @@ import (
 // reported.
 type Marker struct {
 	Event  int
-	Mark   bool // true for all kinds except MarkerFinding; such markers are drawn in the lanes
+	Mark   bool // the marker is drawn in the lanes; true for all kinds except MarkerFinding
 	State  stream.Status
 	Found  stream.Severity // severity of the finding
 	Kind   MarkerKind

@@ -199,7 +199,7 @@ func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCal
 	}
 }
 
-// addReceived adds a row for each tool run that received other arguments than the model wrote.
+// addReceived adds a row for each tool run that received arguments other than those that the model wrote.
 func (r *Result) addReceived(s *Context, c *stream.Call, say func(screen.Role, display.Text)) {
 	for _, g := range s.View.ToolRuns(c) {
 		got := s.Pen.Format("the tool got %s, not %s: ", screen.Bytes(g.ArgsSize), screen.Bytes(c.ArgsLen()))

@@ -35,7 +35,7 @@ type StripSubject struct {
 	Turn       int32
 	Chosen     stream.Ref
 	Ahead      display.Text // how much traffic arrived later, in words
-	Word       display.Text // a word for whether the moment moves
+	Word       display.Text // a word that says whether the moment moves
 	Moves      bool
 	Still      bool // there is no moment: the strip shows the whole turn
 	Ended      bool // the strip is shown as if the turn ended here
@@ -578,8 +578,8 @@ func (s *TimeStrip) addTools(t *stream.Turn, p *screen.Pen) {
 	s.lanes[toolRow] = cells
 }
 
-// addFindings adds the row of findings above severity info: their signs and short words, at the time when
-// they became true.
+// addFindings adds the row of findings above severity info: their signs and short words, at the times when they were
+// found.
 func (s *TimeStrip) addFindings(t *stream.Turn, p *screen.Pen) {
 	cells := make([]laneCell, s.axis.cells)
 	var list []*stream.Finding

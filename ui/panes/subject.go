@@ -366,7 +366,7 @@ func (s *Subject) Click(x, y int) (again bool) {
 	return false
 }
 
-// Click moves the cursor to the clicked row, and selects the token at the mouse if there is one.
+// Click moves the cursor to the clicked row, and selects the clicked token, if there is one.
 func (d *Document) Click(x, y int) (again bool) {
 	place := d.RowAt(y)
 	if place < 0 || d.Call == nil {

@@ -259,7 +259,7 @@ func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.
 	}
 }
 
-// hasExpired reports whether turns may no longer match because time has passed.
+// hasExpired reports whether turns might no longer match because time has passed.
 func (s *TurnFilter) hasExpired() bool {
 	since := s.filter.Since()
 	return since > 0 && s.from.Now-s.judged >= max(since/100, time.Second)

@@ -393,7 +393,7 @@ func topKeys(args []byte, toks json.TokenList) map[string]bool {
 	return has
 }
 
-// carelessRisk describes what a careless client did with a faulty call. It returns "" if nothing is known.
+// carelessRisk describes what careless clients do with a faulty call. It returns "" if nothing is known.
 func carelessRisk(c *stream.Call) string {
 	if c.RunByProvider || c.Discarded || c.Status() == stream.Unseen || c.ArgsLen() != len(c.Args()) {
 		return ""

@@ -72,7 +72,7 @@ func (d *requestDiff) addEdit(kind EditKind, name, text string, now json.Value) 
 	d.edits = append(d.edits, RequestEdit{kind, name, text, at})
 }
 
-// addPair adds the difference between two values, of which one may be nil. Equal values add nothing.
+// addPair adds the difference between two values, one of which may be nil. Equal values add nothing.
 func (d *requestDiff) addPair(name string, before, now json.Value) {
 	switch words := providers.DescribeDifference(name, before, now); {
 	case words == "":
@@ -129,8 +129,8 @@ func (d *requestDiff) compareMessages(key string, before, now []json.Value) {
 	addKept(end, len(now))
 }
 
-// compareTools adds the tools that were added, removed or changed. If only their order changed, it adds this. Lists with
-// entries without a name are compared as a whole.
+// compareTools adds the tools that were added, removed or changed. If only their order changed, it adds one
+// difference for the whole list. Lists with entries without a name are compared as a whole.
 func (d *requestDiff) compareTools(before, now json.Value) {
 	old, tools, edits := conversation.DeclaredTools(before), conversation.DeclaredTools(now), len(d.edits)
 	find := func(list []conversation.DeclaredTool, name string) json.Value {

@@ -173,8 +173,8 @@ type pageKey struct {
 	raw, codes         bool
 }
 
-// canShowFor reports whether the page for k may be shown for other. It ignores versions, as tableKey.canShowFor does,
-// and the layout.
+// canShowFor reports whether the page for k may be shown for other. Like tableKey.canShowFor, it ignores versions. It
+// also ignores the layout.
 func (k pageKey) canShowFor(other pageKey) bool {
 	return k.version.of == other.version.of && k.version.scope == other.version.scope && k.to == other.to && k.policy == other.policy
 }

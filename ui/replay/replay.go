@@ -121,7 +121,7 @@ func (m *replayMode) moveTo(row int) {
 	m.sections = [numSections]screen.Window{}
 }
 
-// Click selects the table row at the mouse, and reports whether it was already selected.
+// Click selects the clicked row of the table, and reports whether it was already selected.
 func (m *replayMode) Click(x, y int) (again bool) {
 	row, plan := m.RowAt(y), m.layoutBody()
 	if m.full || row < 0 || x >= plan.tableW {

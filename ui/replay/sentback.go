@@ -367,7 +367,7 @@ func (m *sentBackMode) drawSentence(p *screen.Pen, n int) {
 		role = screen.Muted
 	}
 	says := m.says[n]
-	if n == m.saysRows()-1 && n+1 < len(m.says) { // the rest is cut off: the longer text gets the sign for that
+	if n == m.saysRows()-1 && n+1 < len(m.says) { // rows are left out: the blanks make Truncate add its sign
 		says = p.Truncate(display.Join(says, display.Lit("  ")), min(says.Width()+1, p.Left))
 	}
 	p.TextOn(role, screen.Bare, says)

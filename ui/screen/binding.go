@@ -19,8 +19,8 @@ type Binding struct {
 	Do    func()       // nil if the binding only shows a hint for a key that works everywhere
 }
 
-// Key returns a binding for keys, which are separated by spaces. Its hint shows the first key and the word hint.
-// If hint is empty, the binding has no hint.
+// Key returns a binding for keys, which are separated by spaces. The hint in the footer shows the first key and the
+// given word. If hint is empty, the binding has no hint.
 func Key(keys, hint, does string, do func()) Binding {
 	b := Binding{Keys: keyList(keys), Does: display.Clean(does), Do: do}
 	if hint != "" {
@@ -182,7 +182,8 @@ func HintAt(of []Binding, draw display.Drawer, cells, x int) (key string) {
 	return ""
 }
 
-// Remap returns the binding with other keys. The function to maps each key, including the keys of the hint.
+// Remap returns the binding with each key replaced by another, including the keys of the hint. The parameter to
+// returns the other key.
 func (b Binding) Remap(to func(key string) string) Binding {
 	b.Keys, b.Shown = slices.Clone(b.Keys), slices.Clone(b.Shown)
 	for _, keys := range [][]string{b.Keys, b.Shown} {
@@ -231,8 +232,8 @@ func MergeHints(pane, program []Binding) (all []Binding) {
 	return all
 }
 
-// CursorKeys returns the bindings that move the cursor. Each binding calls to with the new row. The last binding
-// moves to the end. The footer shows hint after the keys j and k, unless hint is empty.
+// CursorKeys returns the bindings that move the cursor. Each binding calls the function to with the new row. The last
+// binding moves to the end. The footer shows hint after the keys j and k, unless hint is empty.
 func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
 	return w.moveKeys(hint, &w.At, to)
 }

@@ -107,8 +107,8 @@ func (p *Pen) Bytes(r Role, g Surface, b []byte) {
 	p.endPaint(on)
 }
 
-// CutBytes writes captured bytes like Bytes. If it cuts them off, it ends them with an ellipsis. The bytes from wrong
-// on have the role Bad.
+// CutBytes writes captured bytes like Bytes. If it cuts them off, it ends them with an ellipsis. The bytes from
+// offset wrong on have the role Bad.
 func (p *Pen) CutBytes(r Role, g Surface, b []byte, wrong int) {
 	n, short, cells := 0, 0, 0 // short is the end of the bytes that leave room for the ellipsis
 	end := p.Truncate(display.Lit("...."), min(3, p.Left))

@@ -200,8 +200,8 @@ func TestExactTest(t *testing.T) {
 	}
 }
 
-// latencies returns a group of runs whose first tokens take about 300 ms. In the first few runs, as many as the
-// parameter slower, they take longer by a factor.
+// latencies returns a group of runs whose first tokens take about 300 ms. In the first runs, their times are
+// multiplied by factor. The parameter slower is the number of these runs.
 func latencies(random *rand.Rand, runs, slower int, factor float64) *Group {
 	g := &Group{rates: map[string]*Rate{}, runs: map[runKey]*run{}}
 	for n := range runs {

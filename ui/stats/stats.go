@@ -174,7 +174,7 @@ func (s *Set) StartSource() { s.sources, s.first = s.sources+1, len(s.turns) }
 // SourceTurns returns the turns of the latest source.
 func (s *Set) SourceTurns() []Turn { return s.turns[s.first:] }
 
-// AddSourceTurns adds turns that SourceTurns returned earlier to the latest source. The set may keep the slice
+// AddSourceTurns adds to the latest source turns that SourceTurns returned earlier. The set may keep the slice
 // itself, so the caller must not use it again.
 func (s *Set) AddSourceTurns(turns []Turn) {
 	for i := range turns {

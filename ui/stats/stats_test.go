@@ -13,7 +13,7 @@ import (
 	"toolscope/stream"
 )
 
-// sample returns a set of runs with three turns. Each has two calls of two tools, one of which is bad.
+// sample returns a set of runs with three turns each. Each turn has two calls of two tools, one of which is bad.
 func sample(runs int) *Set {
 	s := &Set{sources: 1}
 	number := int32(0)
@@ -115,8 +115,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestTurnConditions checks which conditions can't be checked by tool. A finding about a call can be, and one about a
-// turn can't be.
+// TestTurnConditions checks which conditions can't be checked by tool. A condition on a finding about a call can, and
+// one on a finding about a turn can't.
 func TestTurnConditions(t *testing.T) {
 	s := sample(1)
 	s.AddFindings(stream.Ref{Turn: 0}, []stream.Finding{{Diagnosis: &stream.Diagnosis{Code: "LATE"}}})
