@@ -107,7 +107,7 @@ func sharedIDs(in *Inspector) map[string]bool {
 	return shared
 }
 
-// wiresOf returns all bytes of an exchange that are kept.
+// wiresOf returns all kept bytes of an exchange.
 func wiresOf(x *Exchange) string {
 	var s strings.Builder
 	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {

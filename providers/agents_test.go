@@ -56,7 +56,7 @@ func (a *agent) id() string {
 	return ""
 }
 
-// answers returns a turn of the model: some calls, perhaps preceded by a text.
+// answers returns a turn of the model: some calls, perhaps preceded by text.
 func (a *agent) answers() (m protocol.Message) {
 	m.Role = protocol.Assistant
 	if a.r.IntN(3) == 0 {

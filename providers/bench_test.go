@@ -106,8 +106,7 @@ var (
 // longCalls are the protocols that newLongCall supports.
 var longCalls = []string{"anthropic", "openai-chat", "gemini"}
 
-// write writes the frames whose indexes are at least from and less than to. Each frame is one record, as in a live
-// stream.
+// write writes the frames with the indexes from ≤ n < to. Each frame is one record, as in a live stream.
 func (c longCall) write(in *Inspector, from, to int) {
 	at := 0
 	if from > 0 {

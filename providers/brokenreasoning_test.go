@@ -66,7 +66,7 @@ var brokenReasoning = []brokenRule{
 // reasoningNear lists legal changes to reasoning.
 var reasoningNear = []func(c *trial){
 	func(*trial) {},
-	func(c *trial) { // the step is over
+	func(c *trial) { // after the end of the step, reasoning isn't needed
 		c.dropReasoning()
 		c.say(true, wirePart{text: "All is listed."})
 		c.say(false, wirePart{text: "thanks"})
@@ -82,7 +82,7 @@ var reasoningNear = []func(c *trial){
 			c.earlier = nil // the path contains the model, and no response shows the reasoning
 		}
 	},
-	func(c *trial) { // the step is over, and its reasoning changed
+	func(c *trial) { // after the end of the step, reasoning may be changed
 		for i := range c.messages {
 			for j := range c.messages[i].parts {
 				if p := &c.messages[i].parts[j]; p.signature != "" {

@@ -25,7 +25,7 @@ func playTrial(c *trial, url, response string, status int) *Inspector {
 	return in
 }
 
-// eachBroken calls do with each rule and target. The parameter f is a target that has the rule.
+// eachBroken calls the function do with each rule and each target that has the rule.
 func eachBroken(do func(rule *brokenRule, f *requestForm)) {
 	for _, list := range [][]brokenRule{brokenRules, brokenReasoning} {
 		for i := range list {

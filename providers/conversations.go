@@ -357,7 +357,7 @@ func (r *recentMap[K, V]) peek(k K) (v V, ok bool) {
 // get returns the value of a key, or the zero value if there is none.
 func (r *recentMap[K, V]) get(k K) V { return r.is[k] }
 
-// set sets the value of a key. If there are more than most keys, it drops the oldest ones.
+// set sets the value of a key. If there are more keys than the limit most, it drops the oldest ones.
 func (r *recentMap[K, V]) set(k K, v V, most int) {
 	if r.is == nil {
 		r.is = map[K]V{}

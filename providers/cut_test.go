@@ -9,8 +9,8 @@ import (
 )
 
 // TestCutByOthers checks streams that a party other than the sender cuts off at any place. The findings must not
-// blame a different party, and must have the severity info if the client cut off the stream. Each place is cut by one
-// of the parties, or with TOOLSCOPE_LONG=1 by each of them.
+// blame a different party, and must have the severity info if the client cut off the stream. At each place, one of
+// the parties cuts off the stream, or each of them with TOOLSCOPE_LONG=1.
 func TestCutByOthers(t *testing.T) {
 	rarely(t)
 	parties := []string{"client", "network", "toolscope"}
@@ -18,7 +18,7 @@ func TestCutByOthers(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
 			whole := f.inspect(f.wire)
-			so := blames(whole) // a cut may cause a finding about the complete stream earlier
+			so := blames(whole) // a cut may cause these findings earlier
 			w := &whole.Exchange(0).Response
 			for n := range int32(w.Frames()) {
 				start, end := w.FrameSpan(n)

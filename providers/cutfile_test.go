@@ -8,13 +8,14 @@ import (
 	"toolscope/stream"
 )
 
-// explainedByCut lists the findings that a file whose end is missing may have, and a complete file doesn't. In a
-// complete file, a later event replaces the arguments after a placeholder, so the finding is DONE_MISMATCH.
+// explainedByCut lists the findings that a file may have only because its end is missing. In place of
+// ARGS_PLACEHOLDER_PREFIX, a complete file has DONE_MISMATCH, because a later event replaces the arguments after the
+// placeholder.
 var explainedByCut = []string{"NO_TERMINATOR", "ARGS_CUT", "FRAME_UNDECODABLE", "ARGS_PLACEHOLDER_PREFIX"}
 
 // TestFilesCut checks files that end at any place, for an unknown reason. The missing end may cause only findings
-// about the end, and in an agent's own lines they name no party. A complete call must be complete in the whole file
-// too, unless something that comes later rejects it.
+// about the end. In an agent's own lines, these findings name no party. A complete call must be complete in the whole
+// file too, unless a later part of the file rejects it.
 func TestFilesCut(t *testing.T) {
 	rarely(t)
 	for _, f := range fixtures(t) {

@@ -367,7 +367,7 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 	}
 }
 
-// noteTurnEnd adds a turn that has ended to the index of calls, and to the conversation of the turn.
+// noteTurnEnd adds an ended turn to the index of calls and to its conversation.
 func (x *Exchange) noteTurnEnd(e *stream.Event, turn int32) {
 	if e.Kind != stream.TurnClose {
 		return
@@ -406,7 +406,7 @@ func (x *Exchange) isUnknowable(e *stream.Event) bool {
 	return false
 }
 
-// endUnknown changes the end of one of the decoder's turns if the source doesn't contain how responses ended. If the
+// endUnknown changes the end of one of the decoder's turns if the source doesn't show how responses ended. If the
 // source keeps only complete calls, their arguments become final, except arguments that are cut off. In any other
 // source, only the protocol makes arguments final.
 func (x *Exchange) endUnknown(e *stream.Event, turn int32) {

@@ -115,8 +115,8 @@ func (in *Inspector) MakeRoom() {
 	k.evictTo(&k.rereadable, k.Rereadable, evictable.evict)
 }
 
-// evictTo removes units until the bytes in the queue don't exceed most. If most is 0, it removes none. Pinned units
-// leave the queue but stay in memory.
+// evictTo removes units until the bytes in the queue don't exceed the limit most. If the limit is 0, it removes none.
+// Pinned units leave the queue but stay in memory.
 func (k *evictor) evictTo(l *evictionQueue, most int64, letGo func(evictable)) {
 	for most > 0 && l.bytes > most && len(l.lots) > 0 {
 		of := l.lots[0]

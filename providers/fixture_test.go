@@ -24,9 +24,9 @@ var update = flag.Bool("update", false, "rewrite what the fixtures expect; read 
 // A fixture is one scenario of one wire protocol, in <protocol>/testdata. Its sections:
 //
 //	request the body of the request, if the exchange has one
-//	wire    the body as received. The lines of "wire crlf" and "wire cr" end
-//	        in this way; "wire cut" lacks the last line end. "wire aws" is a
-//	        binary event stream, with one message per line: message type,
+//	wire    the body as received. The lines of "wire crlf" end with CRLF, those
+//	        of "wire cr" with CR; "wire cut" lacks the last line end. "wire aws"
+//	        is a binary event stream, with one message per line: message type,
 //	        event type, payload. A payload after "base64 " is in the envelope
 //	        of InvokeModel. In a message after "corrupt ", one bit is changed.
 //	events  the protocol's events, one per line
@@ -238,7 +238,7 @@ func findingLines(s *strings.Builder, findings []stream.Finding) {
 	}
 }
 
-// word returns s as one word of a line.
+// word returns s as one word of a line, quoted if necessary.
 func word(s string) string {
 	if s == "" {
 		return "-"

@@ -93,8 +93,8 @@ func state(session *stream.Session) string {
 	return turnLines(session) + s.String() + callLines(session)
 }
 
-// effort returns the number of bytes of a wire that may be read again for one kind of cutting: every place in up to
-// 256 bytes (32 KiB with TOOLSCOPE_LONG=1), and fewer places in longer wires.
+// effort returns the number of bytes that may be read for one kind of cutting of a wire. This is enough to cut up to
+// 256 bytes at every place (32 KiB with TOOLSCOPE_LONG=1), and longer wires at fewer places.
 func effort() int {
 	if os.Getenv("TOOLSCOPE_LONG") != "" && !testing.Short() && !raceEnabled {
 		return 32768 * 32768
@@ -103,8 +103,8 @@ func effort() int {
 }
 
 // cuttings yields divisions of wire into chunks: byte by byte, in two at every place, and at random places. If the
-// wire is too long for the effort, the places are at its beginning, which shows the framing and the protocol, and
-// some in the rest.
+// wire is too long for the effort, it is cut at its beginning, which shows the framing and the protocol, and at some
+// places in the rest.
 func cuttings(wire []byte, effort, random int, yield func(chunks ...[]byte) bool) {
 	if !yield(slices.Collect(slices.Chunk(wire, 1))...) || len(wire) == 0 {
 		return

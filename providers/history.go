@@ -129,7 +129,7 @@ func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target
 	return best, target, why
 }
 
-// protocolPoints returns the points that a part adds to the score of its protocol. A call or a result has as many
+// protocolPoints returns the points that a part adds to the score of its protocol. A call or a result adds as many
 // points as there are messages, so that it outweighs texts.
 func protocolPoints(p *protocol.Part, by *protocol.Target, messages int) (points int) {
 	if p.Name != "" || p.ID != "" {

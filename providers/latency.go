@@ -26,7 +26,7 @@ type Latency struct {
 
 	Deltas  int           // number of deltas with argument bytes
 	Gap     time.Duration // longest silence between two deltas, or stall after the last delta; NoTime if there is none
-	GapAt   int           // number of the delta after the gap, as in stream.Call; the number of deltas if no delta followed; -1 if there is no gap
+	GapAt   int           // number of the delta after that silence, as in stream.Call; the number of deltas if no delta followed; -1 if there is no silence
 	Stalls  int           // number of silences of at least StallAfter
 	Stalled time.Duration // total length of the stalls
 	Arrival Arrival       // how the argument bytes arrived
@@ -139,9 +139,9 @@ func (v *View) namedBy(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	return 0, false
 }
 
-// Actionable returns the event that completed the value of the last key which the call's tool requires. If the
-// tool requires no keys, it returns the event with the tool's name. The result ok is false if a value is not
-// complete, or if the required keys are unknown. The cost grows with the number of tokens.
+// Actionable returns the event that completed the last of the values that the call's tool requires. If the tool
+// requires no keys, it returns the event with the tool's name. The result ok is false if a value is not complete, or
+// if the required keys are unknown. The cost grows with the number of tokens.
 func (v *View) Actionable(t *stream.Turn, c *stream.Call) (event int, ok bool) {
 	x := v.Exchange(t.Exchange)
 	if x == nil {

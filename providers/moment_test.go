@@ -15,7 +15,7 @@ import (
 	"toolscope/stream"
 )
 
-// saidBy returns all facts of a view besides its session, in words. For a response, it includes only the frames that
+// saidBy returns all facts of a view, except its session, in words. For a response, it includes only the frames that
 // events refer to, because a past view doesn't show how much of the next frame had arrived.
 func saidBy(v *View) string {
 	var b strings.Builder

@@ -231,8 +231,8 @@ func (in *Inspector) causeOfRepeatedID(words string) stream.Party {
 	return 0
 }
 
-// ruleTarget returns the target whose rules apply at a host. It is the target with the same protocol that
-// describes the host, or otherwise the target to.
+// ruleTarget returns the target whose rules apply at a host. It is the target with the same protocol that describes
+// the host or, if there is none, the given target.
 func ruleTarget(to *protocol.Target, host string) *protocol.Target {
 	for _, of := range Targets() {
 		if of.Protocol == to.Protocol && hasHost(of.Hosts, host) {

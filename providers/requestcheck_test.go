@@ -336,7 +336,8 @@ func TestRefusalInside(t *testing.T) {
 }
 
 // TestRefusalOnSocket checks that an error that refuses a request on a WebSocket is attributed to the client, also
-// after a response with calls, or to the party that used an id in two responses. Errors of a busy provider are not refusals.
+// after a response with calls. If an id was used in two responses, the error is attributed to the party that used the
+// id. Errors of a busy provider are not refusals.
 func TestRefusalOnSocket(t *testing.T) {
 	const (
 		ask   = `{"type":"response.create","model":"m","input":[{"role":"user","content":"ports?"}]}`

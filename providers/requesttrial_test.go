@@ -121,7 +121,7 @@ func (c *trial) pathOf(message, part int) string {
 // parts returns the parts of the message at an index.
 func (c *trial) parts(message int) *[]wirePart { return &c.messages[message].parts }
 
-// callIndex returns the index of the call in the model's message that breaks the rule.
+// callIndex returns the index, in the model's message, of the call that breaks the rule.
 func (c *trial) callIndex() int {
 	parts := *c.parts(c.at)
 	return slices.IndexFunc(parts, func(p wirePart) bool { return p.kind == callPart }) + c.of
@@ -130,7 +130,7 @@ func (c *trial) callIndex() int {
 // call returns the call that breaks the rule.
 func (c *trial) call() *wirePart { return &(*c.parts(c.at))[c.callIndex()] }
 
-// result returns the result of that call.
+// result returns the result of the call that breaks the rule.
 func (c *trial) result() *wirePart { return &(*c.parts(c.at + 1))[c.of] }
 
 // reasoning returns the reasoning of the round. It is the first part of the message.

@@ -153,7 +153,7 @@ func (l *recordOrder) eachRun(yield func(int, recordRun) bool) {
 	}
 }
 
-// eachRecord passes all records once more to the function to, in the original order.
+// eachRecord passes all records once more to a function, in the original order.
 func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
 	next := map[*stream.Wire]int{} // index of the next record in each wire
 	for n, a := range l.eachRun {

@@ -27,7 +27,7 @@ func spokenProtocols() (list []*protocol.Protocol) {
 
 var speakerTools = map[string]protocol.Tool{"note": {Name: "mcp__torture__note"}, "tick": {Name: "mcp__torture__tick"}}
 
-// unfitScenes are the scenes that each protocol can't express.
+// unfitScenes lists, for each protocol, the scenes that it can't express.
 var unfitScenes = map[string]string{
 	"anthropic":        "id-again index-zero null-arguments",
 	"openai-chat":      "seal-twice",

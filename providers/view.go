@@ -69,7 +69,8 @@ func (v *View) Event(n int) stream.Event {
 	return e
 }
 
-// EventPrefix returns event n. If the event's text is longer than most bytes, only its beginning is returned.
+// EventPrefix returns event n. If the event's text has more bytes than the limit most, only its beginning is
+// returned.
 func (v *View) EventPrefix(n, most int) stream.Event {
 	if e, is := v.syntheticEnd(n); is {
 		e.Text = e.Text[:min(len(e.Text), most)]
@@ -481,7 +482,7 @@ func (v *View) Offsets() map[int]ExchangeOffset {
 
 var errRecordsDropped = errors.New("turns were evicted from memory: use toolscope cut, which reads the file again")
 
-// EachRecord passes each record to the function to, in order. It fails if any records were evicted or dropped.
+// EachRecord passes each record to a function, in order. It fails if any records were evicted or dropped.
 func (v *View) EachRecord(to func(stream.Record)) error {
 	if v.in.log.closed {
 		return errRecordsDropped

@@ -121,7 +121,7 @@ type request struct {
 	call    *call      // the call that a request for permission is about, or nil
 	options json.Value // the options in a request for permission
 
-	terminal string // id of the terminal in a request for its text
+	terminal string // in a request for a terminal's text: id of the terminal
 }
 
 // session is one session of the agent.
@@ -147,7 +147,7 @@ type call struct {
 	content, output json.Value // latest content and raw output
 	terminal        []byte     // text that the call wrote to a terminal
 	rejected        bool
-	refusal         string // name of the user's answer if rejected
+	refusal         string // name of the answer with which the user rejected the call
 }
 
 // Frame reads one message. Before the first turn, lines that are not JSON objects are treated as messages to the user.
@@ -277,7 +277,7 @@ func (c *call) hasEnded(s *session) bool { return !slices.Contains(s.open, c) }
 var (
 	plainWord = regexp.MustCompile(`^[A-Za-z_][\w.-]{0,63}$`)
 
-	// turnPrefix is the number of the turn that Kimi Code writes before the provider's id.
+	// turnPrefix matches the turn number that Kimi Code writes before the provider's id.
 	turnPrefix = regexp.MustCompile(`^\d+:\b`)
 )
 
@@ -337,7 +337,8 @@ func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 // maxTerminal is the maximum size of the terminal text that is kept of a call.
 const maxTerminal = 1 << 20
 
-// readTerminal adds the text that a call wrote to a terminal. Agents for Zed show it outside the content.
+// readTerminal adds the text that a call wrote to a terminal. Agents for Zed show this text outside the call's
+// content.
 func (c *call) readTerminal(meta json.Value) {
 	for _, field := range []string{"terminal_output", "terminal_output_delta"} {
 		if text := meta.Get(field).Get("data"); len(c.terminal) < maxTerminal {
@@ -359,7 +360,7 @@ func (s *session) keepTerminal(id string, text json.Value) {
 }
 
 // readInput reads the arguments of a call. Agents repeat the arguments, which are often empty or incomplete at first.
-// Arguments that follow the first ones of a running tool come from the agent instead of the model, and are ignored.
+// Once a running tool has arguments, later arguments come from the agent instead of the model, and are ignored.
 func (c *call) readInput(input json.Value) {
 	text := input
 	if input.IsString() {
@@ -558,7 +559,7 @@ func (d *decoder) readResponse(id string, line json.Value) {
 		}
 		r.session.model = cmp.Or(result.Get("models").Get("currentModelId").Text(), r.session.model)
 	case "":
-		if method == "session/prompt" { // the request came before the beginning of the source
+		if method == "session/prompt" { // the source begins after this request
 			d.endPrompt(d.lateSession(), result, failure)
 			return
 		}
@@ -590,7 +591,7 @@ func (c *call) readOutcome(outcome, options json.Value) {
 		f = protocol.CallDenied.Finding("the request for permission was cancelled")
 	case strings.HasPrefix(kind, "reject"):
 		c.rejected, c.refusal = true, name
-		if c.Bytes > 0 { // else, agents may show the arguments of the refused call later
+		if c.Bytes > 0 { // otherwise, agents may show the arguments of the refused call later
 			c.Reject(name)
 		}
 		f = protocol.CallDenied.Finding("the user refused the call: %s (%s)", stream.Fact(name), stream.Fact(kind))

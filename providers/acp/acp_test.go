@@ -50,7 +50,7 @@ func TestNameOf(t *testing.T) {
 	}
 }
 
-// TestAgreeOnFields checks which arguments in a request for permission are the same as the earlier ones.
+// TestAgreeOnFields checks when the arguments in a request for permission agree with the earlier ones.
 func TestAgreeOnFields(t *testing.T) {
 	for _, c := range []struct {
 		earlier, asked string

@@ -63,7 +63,7 @@ func (d *decoder) readEvent(event json.Value) {
 	partial, byModel := event.Get("partial").IsTrue(), event.Get("content").Get("role").Is("model")
 	id := event.Get("id").Text()
 	if id != "" && id == d.ended && !partial {
-		d.Heartbeat() // the event is a repetition
+		d.Heartbeat() // the same event arrived again
 		return
 	}
 	if byModel && !d.turn.IsOpen() {

@@ -30,7 +30,7 @@ func Protocol() protocol.Protocol {
 
 // An eventKind describes an event type.
 type eventKind struct {
-	points  int  // points that the event gives AG-UI in a protocol.SniffScore
+	points  int  // points for AG-UI in a protocol.SniffScore
 	between bool // whether the event can arrive between a call's chunks without ending the call
 }
 

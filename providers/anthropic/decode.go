@@ -210,8 +210,8 @@ func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
 }
 
 // continueCall assigns a block to the latest call if the block continues that call, and reports whether it does. Such
-// a block has the id of the call. It has either no name, or the call's name while the arguments so far don't end with
-// a brace.
+// a block has the id of the call. It either has no name, or has the call's name while the arguments so far don't end
+// with a brace.
 func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start json.Value) bool {
 	before, isOpen := t.Latest(), toolBlocks[kind].Kind != ""
 	name := start.Get("name").Text()

@@ -184,7 +184,7 @@ func appendReasoning(t *protocol.Turn, block int32, text, signature, redacted js
 // stopMessage reads the stop reason. The turn stays open for the metadata, unless the metadata came first.
 func (d *decoder) stopMessage() {
 	if !d.turn.IsOpen() && d.stopped {
-		d.Heartbeat() // the event is a repetition
+		d.Heartbeat() // the same event arrived again
 		return
 	}
 	d.done = reportFinish(d.ensureTurn("messageStop"), d.ev.stopReason) == stream.FinishDone

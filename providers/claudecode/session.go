@@ -151,7 +151,7 @@ func requestOf(entries []byte) []byte {
 		}
 	}
 	id := ""
-	var blocks json.Writer // blocks of one message of the model that has several entries
+	var blocks json.Writer // content blocks of one model message that has several entries
 	endMessage := func() {
 		if list := json.WrapArray(&blocks); list != nil {
 			messages.Raw(newObject(newMember("role", []byte(`"assistant"`)), newMember("content", list)))

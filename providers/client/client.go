@@ -279,7 +279,7 @@ func (c *Client) Newer() (r Release, ok bool) {
 	return r, ok
 }
 
-// nodes maps each client that needs a later version than Node 20 to the version that it needs.
+// nodes maps each client that needs a later version of Node than 20 to that version.
 var nodes = map[string]string{
 	"claude-code": "22", "ai-sdk": "22", "ai-sdk-ui": "22", "mastra": "22.13", "pi": "22.19", "openai-js": "22", "google-genai-js": "22",
 }

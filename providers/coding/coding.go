@@ -60,7 +60,8 @@ func New(header map[string][]string) (*Chain, error) {
 		}
 	}
 	if len(content) == 0 {
-		// Compressed files have no header. Text never begins with their first bytes.
+		// A compressed file has no header that lists its codings. Text never begins with the first bytes of such a
+		// file.
 		c.stages = append(c.stages, newDecompressor("gzip", c.budget), newDecompressor("zstd", c.budget))
 	}
 	if len(c.stages) > maxCodings {

@@ -185,7 +185,7 @@ func (d *decoder) readMessageObject(t *protocol.Turn, slot int32) {
 
 func (d *decoder) endMessage(kind []byte) {
 	if !d.turn.IsOpen() && d.ended {
-		d.Heartbeat() // the event is a repetition
+		d.Heartbeat() // the same event arrived again
 		return
 	}
 	d.ensureTurn(kind)

@@ -9,8 +9,9 @@ import (
 	"toolscope/stream/json"
 )
 
-// programs maps user agents to clients. A user agent matches if it begins with agent, or contains agent after a
-// space. The first match counts, because a client that is built on a library names both itself and the library.
+// programs maps user agents to clients. A user agent matches if it begins with the field agent, or contains the field
+// after a space. The first match counts, because a client that is built on a library names both itself and the
+// library.
 var programs = []struct{ agent, client string }{
 	{"claude-cli/", "claude-code"},
 	{"codex_", "codex"},

@@ -309,9 +309,9 @@ func (b *RequestBody) HasTools() bool {
 const maxWords = 120
 
 // LatestContent returns the beginning of the latest content of a request. If the request ends with results, it
-// returns the tool and the text of the first result, with the number of other results after the tool. Otherwise it
-// returns no tools, and the user's last text. The parameter called finds the tool name of a call that is not in the
-// messages by the call's id. It returns "" for an unknown call.
+// returns the tool of the first result, followed by the number of other results, and the text of the first result.
+// Otherwise it returns no tools, and the user's last text. The parameter called finds the tool name of a call that is
+// not in the messages by the call's id. It returns "" for an unknown call.
 func LatestContent(messages []protocol.Message, called func(id string) string) (tools, words string) {
 	from, to := lastUserRange(messages)
 	var first *protocol.Part

@@ -59,7 +59,7 @@ type item struct {
 	line, end  int // range of the item's line in the file, including the line end; end is 0 if the item has no line
 }
 
-// valueRange is the range of a value in the file. If the range is unknown, to is 0.
+// valueRange is the range of a value in the file. If the range is unknown, the field to is 0.
 type valueRange struct{ from, to int }
 
 func (r valueRange) isKnown() bool { return r.to > 0 }

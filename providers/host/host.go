@@ -71,8 +71,8 @@ func Find(name string) (*Host, error) {
 	return protocol.FindNamed("provider", name, All, func(h *Host) string { return h.Name })
 }
 
-// For returns the host after which a protocol is named, or nil. It is the first host in the table that uses
-// the protocol.
+// For returns the host after which a protocol is named, or nil if there is none. This is the first host in the table
+// that uses the protocol.
 func For(dialectName string) *Host {
 	for i := range All {
 		if t := All[i].HistoryTarget(); t != nil && t.Protocol == dialectName {

@@ -45,10 +45,9 @@ type ResentRequest struct {
 	Moved      int            // number of instructions moved from the middle of the history to its start
 }
 
-// Resend translates a captured request for a host: the instructions, the history under a policy, the tools,
-// and the token limit of the response. The request is for the given model. If model is "", it is for the
-// request's own model if the host has this model, and otherwise for the host's default model. Resend sends
-// nothing.
+// Resend translates a captured request for a host: the instructions, the history under a policy, the tools, and the
+// token limit of the response. The new request is for the given model. If model is "", it is for the captured
+// request's model if the host has this model, and otherwise for the host's default model. Resend sends nothing.
 func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (ResentRequest, error) {
 	to := h.HistoryTarget()
 	if to == nil || to.Request == nil {

@@ -110,7 +110,7 @@ func TestResendModel(t *testing.T) {
 	}
 }
 
-// TestResendPolicy checks that a history that doesn't parse is sent according to the policy.
+// TestResendPolicy checks that a call whose arguments don't parse is sent according to the policy.
 func TestResendPolicy(t *testing.T) {
 	body := strings.Replace(chatRequest, `"{\"city\":\"Oslo\"}"`, `"{\"city\":"`, 1)
 	c := captured(t, "openai-chat", "", body)

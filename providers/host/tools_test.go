@@ -123,7 +123,7 @@ func TestRecognise(t *testing.T) {
 }
 
 func TestRawRequest(t *testing.T) {
-	for _, test := range [][5]string{ // host, body, model, URL, asked
+	for _, test := range [][5]string{ // host, body, given model, URL, requested model
 		{"anthropic", `{"model":"claude-x"}`, "", "https://api.anthropic.com/v1/messages", "claude-x"},
 		{"gemini", `{"contents":[]}`, "gemini-2.5-pro", "https://generativelanguage.googleapis.com/v1beta/models/gemini-2.5-pro:streamGenerateContent?alt=sse", "gemini-2.5-pro"},
 		{"gemini", `{"contents":[]}`, "", "https://generativelanguage.googleapis.com/v1beta/models/gemini-3.5-flash:streamGenerateContent?alt=sse", "gemini-3.5-flash"},

@@ -27,7 +27,7 @@ func After(text string) (rest string, ok bool) {
 	return text[p.at:], ok
 }
 
-// parser reads JSON, starting at the offset at.
+// parser reads JSON. The field at is the offset of the next byte.
 type parser struct {
 	text string
 	at   int

@@ -558,7 +558,7 @@ type Request struct {
 	token                     string
 	scope                     string
 	waits                     bool // the server needs more input before it sends the result
-	continues                 bool // it asks for a later page of a list
+	continues                 bool // the request asks for a later page of a list
 }
 
 // MaxKept is the maximum number of bytes that are kept of each text.

@@ -30,7 +30,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		return err
 	}
 	if !d.turn.IsOpen() && len(d.last) > 0 && bytes.Equal(f.Data, d.last) {
-		d.Heartbeat() // the last line is a repetition
+		d.Heartbeat() // the last line arrived again
 		return nil
 	}
 	d.readTimestamp(l.created)

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A Speaker writes responses in a protocol, for tests of clients. It writes only what a provider or a gateway has
-// sent in this protocol. A step that the protocol can't express is an error.
+// A Speaker writes responses in a protocol, for tests of clients. It writes only forms that providers or gateways
+// have sent in this protocol. A step that the protocol can't express is an error.
 type Speaker struct {
 	Lines bool // each frame is a line of JSON; otherwise it is an SSE event
 	Seals bool // an event marks the end of each call

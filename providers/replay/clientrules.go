@@ -134,7 +134,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	now, before := factsOf(args, false), len(c.Losses)
 	gone := func(was, is span) span {
 		if is.is() {
-			return span{} // the new text still has one: nothing is lost
+			return span{} // the new text still contains such a place, so nothing is lost
 		}
 		return was
 	}
@@ -158,8 +158,7 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	}
 }
 
-// respelledIn returns the first number that is spelled differently in now. The parameter now contains the facts about
-// the rewritten arguments.
+// respelledIn returns the first number that is spelled differently in the rewritten arguments, whose facts are given.
 func (f *argsFacts) respelledIn(now *argsFacts) (at span) {
 	there := map[string]bool{}
 	for lit := range now.numberSpans() {

@@ -425,7 +425,7 @@ func hashOf(kind valueHash, text []byte) valueHash {
 	return kind.combine(valueHash(maphash.Bytes(seed, text)))
 }
 
-// combine returns a hash of v followed by other.
+// combine returns a hash of two values, in this order.
 func (v valueHash) combine(other valueHash) valueHash {
 	const a, b = 0x9e3779b97f4a7c15, 0xff51afd7ed558ccd
 	v = (v ^ other*a) * b

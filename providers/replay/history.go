@@ -156,7 +156,7 @@ func hasResult(m *protocol.Message) bool {
 	return false
 }
 
-// openCalls contains the calls without a result in three ways: by id, by tool, and all together.
+// openCalls lists the calls without a result in three ways: by id, by tool, and all together.
 type openCalls map[callKey][]int
 
 // add adds a call.

@@ -100,7 +100,7 @@ func (m *matcher) isOnly(c *earlierCall, n int) bool {
 }
 
 // likeliest returns the call in list that is most likely to be c, or -1 if there is none. All calls in list have the
-// id of c. The function may reports whether a call is possible. Calls at the turn's place are preferred.
+// id of c. The predicate may(n) reports whether call n is possible. Calls at the turn's place are preferred.
 func (m *matcher) likeliest(c *earlierCall, list []int, may func(n int) bool) (best int) {
 	for _, n := range list[sort.SearchInts(list, c.turn.first):] {
 		if !c.turn.has(n) {

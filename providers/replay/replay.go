@@ -344,8 +344,8 @@ const (
 // String returns the name of the scope.
 func (s Scope) String() string { return [...]string{"call", "turn", "conversation"}[s] }
 
-// SourceOfHistoryAndTurn returns the source for a history and the turn that followed it. The target before determines
-// the form of the history, and the target from determines the form of the turn.
+// SourceOfHistoryAndTurn returns the source for a history and the turn that followed it. The parameter before is the
+// target of the history, and from is the target of the turn.
 func SourceOfHistoryAndTurn(history []protocol.Message, before *protocol.Target, t *stream.Turn, from *protocol.Target) *Source {
 	return SourceOfHistory(append(slices.Clip(history), Message(t, from)), before)
 }
@@ -425,8 +425,8 @@ func (w *Evidence) covers(p *Preview) bool {
 }
 
 // acceptance determines whether the target accepts the request. If the provider has already received a request with
-// the same calls, its verdict replaces the verdict of the rules. A lack of refusals proves nothing: the rules must
-// cover all content that is sent.
+// the same calls, the provider's verdict replaces that of the rules. A lack of refusals proves nothing: the rules
+// must cover all content that is sent.
 func (c *previewBuilder) acceptance() Acceptance {
 	switch {
 	case c.Outcome >= Throws, len(c.Body)+len(c.Results) == 0:

@@ -293,7 +293,7 @@ const (
 type TurnIndex interface {
 	// IndexBy adds a kind of keys to the index.
 	IndexBy(KeyKind)
-	// Find looks up the latest turns with the key c, but no more than most, and returns their number.
+	// Find looks up the latest turns with the key c, up to the limit most, and returns their number.
 	Find(c MatchKey, most int) int
 }
 

@@ -129,9 +129,9 @@ func TestArraysTravel(t *testing.T) {
 	}
 }
 
-// TestNestedFunction checks that every target keeps a call in "function" that has a string as its arguments and null
-// as the content next to it. A client that filters out calls that it can't decode would lose a malformed call, and
-// leave the call's result without a call.
+// TestNestedFunction checks that every target keeps a call in the field function, with a string as its arguments, in
+// a message whose content is null. A client that filters out calls that it can't decode would lose a malformed call,
+// and leave the call's result without a call.
 func TestNestedFunction(t *testing.T) {
 	wire := `{"choices":[{"message":{"role":"assistant","content":null,"tool_calls":[{"id":"call_abc123","type":"function","function":{"name":"get_weather",` +
 		`"arguments":"{\"location\":\"NYC\", \"units\":\"metric\"}"}}]},"finish_reason":"tool_calls"}]}`

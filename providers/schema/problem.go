@@ -346,8 +346,8 @@ func followToken(way []step, kind json.TokenKind, text []byte) []step {
 // top is the name for the outermost value.
 const top = "the arguments"
 
-// pointerText returns a JSON pointer with before as a prefix. If the pointer is long, only its end is kept. For the
-// outermost value, pointerText returns top.
+// pointerText returns the text before, followed by a JSON pointer. If the pointer is long, only its end is kept. For
+// the outermost value, pointerText returns top.
 func pointerText(before string, names []string, top string) stream.Message {
 	if len(names) == 0 {
 		return stream.Message{Text: top}

@@ -95,7 +95,7 @@ func clipOpening(text []byte) string {
 
 const maxOpening = 48
 
-// nameStart returns the start of the name that ends at the offset at.
+// nameStart returns the start of the name that ends at a given offset.
 func nameStart(text []byte, at int) int {
 	start := at
 	for start > 0 && at-start < maxName && isNameByte(text[start-1]) {
@@ -107,8 +107,8 @@ func nameStart(text []byte, at int) int {
 	return start
 }
 
-// readToEnd reads the form that begins at start and opens at the offset at, and the text after it. It returns the
-// tool of the first call. If anything but calls and closing markup follows, ok is false.
+// readToEnd reads the form that begins at start and has its opening at the given offset, and the text after it. It
+// returns the tool of the first call. If anything but calls and closing markup follows, ok is false.
 func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	for {
 		c := cursor{text: text, at: at + len(open.text), opened: open.text, before: plainName(string(text[start:at])), by: &openers}
@@ -129,8 +129,8 @@ func readToEnd(text []byte, start, at int, open opener) (tool string, ok bool) {
 	}
 }
 
-// openingAt returns the opening of the form that begins at the given offset. The opening is at the offset opens,
-// because it may follow a name. If no form with markup begins there, ok is false.
+// openingAt returns the opening of the form that begins at the given offset. The result opens is the offset of the
+// opening, which may follow a name. If no form with markup begins there, ok is false.
 func openingAt(text []byte, at int) (start, opens int, open opener, ok bool) {
 	for _, open := range openers[text[at]] {
 		if !open.form.bare && !open.form.named && bytes.HasPrefix(text[at:], []byte(open.text)) {

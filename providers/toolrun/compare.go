@@ -155,8 +155,8 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	return Altered
 }
 
-// containsText reports whether in contains text, either unchanged or escaped for JSON. It ignores white space if text
-// has at least eight other bytes.
+// containsText reports whether one text contains another, either unchanged or escaped for JSON. It ignores white
+// space if the contained text has at least eight other bytes.
 func containsText(in, text []byte) bool {
 	if bytes.Contains(in, text) || bytes.Contains(in, escapeJSON(text)) {
 		return true
@@ -221,7 +221,7 @@ func stringsIn(v json.Value) (text []byte) {
 	return bytes.TrimSuffix(text, []byte("\n"))
 }
 
-// eachScalar calls do for every scalar in a value.
+// eachScalar calls the function do for every scalar in a value.
 func eachScalar(v json.Value, do func(json.Value)) {
 	s := v.Scan()
 	switch v.Kind() {

@@ -205,7 +205,8 @@ func (a *agent) requestOf(entries []byte) []byte {
 		newField(a.form.history, newArray(messages...)))
 }
 
-// sameResult returns a function that reports whether a part in Google's form is a result of the same call as result.
+// sameResult returns a function that reports whether a part in Google's form is a result of the same call as the
+// given result.
 func sameResult(result json.Value) func(part json.Value) bool {
 	id := result.Get("functionResponse").Get("id").Text()
 	return func(part json.Value) bool { return id != "" && part.Get("functionResponse").Get("id").Is(id) }
