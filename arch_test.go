@@ -129,7 +129,7 @@ func checkImports(t *testing.T, file string) {
 				t.Errorf("%s imports %s: only ui/otlp may import OpenTelemetry", file, name)
 			}
 			switch {
-			case ours == "stream/count" || ours == "stream/json": // every package may import them
+			case ours == "stream/count" || ours == "stream/json": // every package may import these two
 			case isOurs && !anyInside(rule.ours, ours):
 				t.Errorf("%s imports %s, which is not in the list of %s", file, name, path)
 			case !isOurs && anyInside(rule.never, name):

@@ -63,7 +63,7 @@ var severals = []string{
 // numbered matches a number followed by a word that looks like a plural.
 var numbered = regexp.MustCompile(`%d (?:more |other |of the )?([a-z]+s)\b`)
 
-// verbs are words with an s that can follow a number, as in "turn 3 calls no tool".
+// verbs are words ending in s that can follow a number, as in "turn 3 calls no tool".
 var verbs = []string{"is", "was", "has", "does", "as", "begins", "calls", "means", "sends", "ends", "times", "follows", "goes", "ms", "starts"}
 
 // TestPlurals checks that no text reads "1 bytes". Texts with counts must use stream/count.

@@ -472,9 +472,9 @@ func (c *Call) withdrawSeal() {
 	c.sealedBy, c.sealEvent, c.SealedAt = 0, 0, NoTime
 }
 
-// endByLimit applies a limit that cut the response to one call. A complete object whose arguments are final stays as
-// it is. Empty arguments and free text look complete wherever they are cut. So they stay as they are only if an event
-// before this finish made them final.
+// endByLimit ends a call of a response that a limit cut. A call whose final arguments are a complete object stays as
+// it is. Empty arguments and free text look complete wherever they are cut. So such a call stays as it is only if an
+// event before this finish made its arguments final.
 func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {

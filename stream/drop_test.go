@@ -161,8 +161,8 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// TestDropOldest checks the past after the oldest turns were dropped and their blocks freed: it has the rows of the dropped
-// turns and the later turns, at every moment, also if the oldest rows were removed.
+// TestDropOldest checks past sessions after the oldest turns were dropped and their blocks freed. At every moment,
+// they contain the rows of the dropped turns and the later turns, except for rows that were removed.
 func TestDropOldest(t *testing.T) {
 	const turns = 500
 	events := turnsOf(rand.New(rand.NewPCG(7, 8)), turns)

@@ -70,12 +70,12 @@ func (t *Turn) Memory() int {
 	return n
 }
 
-const eventSize = 24 // approximate bytes of an event, including its share of the payloads
+const eventSize = 24 // approximate size of an event in bytes, including its share of the payloads
 
 func (s *eventText) memorySize() int { return cap(s.text.s) + 8*s.deltas.Len() }
 
-// TrimRows removes dropped turns from the beginning of Turns until at most rows turns are left. It stops at the
-// first turn that is not dropped.
+// TrimRows removes dropped turns from the beginning of Turns until no more than the given number of turns is left. It
+// stops at the first turn that is not dropped.
 func (t *Timeline) TrimRows(rows int) {
 	s := &t.session
 	for len(s.Turns) > rows && s.Turns[0].Retention == Dropped {
@@ -145,9 +145,9 @@ func (c *Call) setArgsState(p argsState) {
 	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
 }
 
-// Reload restores the content of an evicted turn from other, another timeline of the same bytes. The turn's number in
-// other is as. The timeline other must not be used afterwards. Reload returns false if the turn is not evicted, or if
-// the two turns differ.
+// Reload restores the content of an evicted turn from other, another timeline of the same bytes. The parameter as is
+// the turn's number in that timeline, which must not be used afterwards. Reload returns false if the turn is not
+// evicted, or if the two turns differ.
 func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	on, again := t.session.Turn(number), other.session.Turn(as)
 	if on == nil || again == nil || on.Retention != Evicted || !again.hasSameSizes(on) {

@@ -27,7 +27,7 @@ type Party uint8
 const (
 	Model        Party = iota + 1 // writes the response
 	Provider                      // runs the model
-	Gateway                       // serves another provider's protocol: a router, a compatible server
+	Gateway                       // serves another provider's protocol, e.g. a router or a compatible server
 	Client                        // sends the request and reads the response
 	Network                       // carries the bytes
 	Toolscope                     // this program, or the way in which it got the bytes
@@ -209,7 +209,7 @@ func (f Finding) withEvidence(event, offset int) Finding {
 	return f
 }
 
-// A Span is a range of bytes in some text: From is its first byte, To the byte after its last.
+// A Span is a range of bytes in some text: From is the range's first byte, and To is the byte after its last.
 type Span struct{ From, To int }
 
 // Spans is a list of ranges in a comparable form: two uvarints for each range.

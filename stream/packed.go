@@ -38,8 +38,8 @@ const (
 type packedPayload struct {
 	event  int32
 	slot   int32
-	timed  bool // use at instead of the packed event's time
-	worded bool // use text instead of the text that the call or turn keeps
+	timed  bool // the field at replaces the packed event's time
+	worded bool // the field text replaces the text that the call or turn keeps
 	at     time.Duration
 	text   string
 	what   Payload
@@ -286,7 +286,7 @@ func (l *packedEvents) turnAt(i int) int32 {
 	return int32(l.least[0]+l.readBits(i*l.each, l.wide[0])) - 1
 }
 
-// readBits reads wide bits at bit position at.
+// readBits returns the number at a bit position. The parameter wide is its width in bits.
 func (l *packedEvents) readBits(at int, wide uint8) uint32 {
 	word, from := at/64, at%64
 	v := l.packed[word] >> from

@@ -145,7 +145,7 @@ func (c *Call) copy() *Call {
 // fields that change often, as numbers, and only the lengths of growing lists. Other fields are those of the
 // next snapshot that has a base. If no snapshot has one, they are those of the turn or call itself.
 
-// turnSnapshot is a turn as it was at the checkpoints after era, up to at, except for its delta state.
+// turnSnapshot is a turn as it was at the checkpoints from era+1 to at, except for its delta state.
 type turnSnapshot struct {
 	base    *Turn // the turn with all other fields, if one of them changed before the next snapshot
 	before  *turnSnapshot
@@ -325,7 +325,7 @@ func (c *Call) saveArgsState() {
 	c.savedArgs = append(c.savedArgs, c.argsState())
 }
 
-// callSnapshot is a call as it was at the checkpoints after era, up to at.
+// callSnapshot is a call as it was at the checkpoints from era+1 to at.
 type callSnapshot struct {
 	base   *Call // the call with all other fields, if one of them changed before the next snapshot
 	before *callSnapshot

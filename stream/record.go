@@ -46,9 +46,9 @@ type Location struct {
 
 // A Source is the place that records were read from and can be read from again. Sources are comparable.
 type Source interface {
-	// Again reads the records of one exchange in [start,end) and calls the function to with each, exactly as
-	// they were first read. The position of the first record of the exchange is start. Again returns an error
-	// if the source is gone or has changed.
+	// Again reads the records of one exchange in [start,end) and passes each to a function, exactly as it was first
+	// read. The position of the first record of the exchange is start. Again returns an error if the source is gone
+	// or has changed.
 	Again(exchange int, start, end int64, to func(Record)) error
 }
 
@@ -115,9 +115,8 @@ type RequestChange struct {
 	System, Tools, Model    bool // whether the system prompt, the tools and the model have changed
 }
 
-// BreaksAt names the first change in data that the previous request had already sent, in the order in
-// which providers cache. From there on, the provider can't use its cache. It returns "" if there is no
-// such change.
+// BreaksAt names the first change in data that the previous request had already sent, in the order in which providers
+// cache the data. From there on, the provider can't use its cache. It returns "" if there is no such change.
 func (c *RequestChange) BreaksAt() string {
 	switch {
 	case !c.Comparable:
@@ -188,8 +187,8 @@ func (u Usage) String() string {
 	return strings.Join(parts, " ")
 }
 
-// Merge returns u with its values replaced by those that the usage later reports; nothing is summed. Doubt is always
-// that of later, even if empty, because later counts may have resolved the doubt.
+// Merge returns u, updated with the values that the usage in the parameter later reports; nothing is summed. Doubt is
+// always that of later, even if empty, because later counts may have resolved the doubt.
 func (u Usage) Merge(later Usage) Usage {
 	for _, f := range [...]struct{ to, from *Count }{
 		{&u.Input, &later.Input}, {&u.CacheRead, &later.CacheRead}, {&u.CacheWrite, &later.CacheWrite},

@@ -177,9 +177,9 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 	}
 }
 
-// isOtherLeg reports whether the call other, which has the id of c, is c on the other side of a gateway: it calls the
-// same tool in another protocol. It also returns true if one of their turns is an agent's report, because such a
-// report may repeat ids.
+// isOtherLeg reports whether other, a call with the id of c, is the same call on the other side of a gateway: it
+// calls the same tool in another protocol. It also returns true if one of their turns is an agent's report, because
+// such a report may repeat ids.
 func (s *Session) isOtherLeg(other Ref, c *Call) bool {
 	own := s.Turn(c.Turn)
 	t, twin := s.Find(other)
@@ -405,10 +405,9 @@ func (s *slotTable) set(key, call int32) {
 	(*s)[at].call = call
 }
 
-// callOfResult returns the call that a result is for. The result names the call by id. If the wire format has
-// no id, it is the first call with that name that waits for a result. If the result has neither an id nor a
-// name, it is for the slot's call, if the provider runs that call. If there is no such call, callOfResult
-// returns nil.
+// callOfResult returns the call that a result is for: the call with the result's id or, in a wire format without ids,
+// the first call with that name that waits for a result. A result with neither an id nor a name is for the slot's
+// call, if the provider runs that call. If there is no such call, callOfResult returns nil.
 func (t *Turn) callOfResult(e Event) *Call {
 	switch of := PayloadOf[ResultFor](e); {
 	case of.ID != "":
@@ -450,7 +449,7 @@ func (t *Turn) firstWaiting(name string) *Call {
 	return t.Calls[i]
 }
 
-// updateLookups updates byID and waiting for a call whose name or id may be new.
+// updateLookups updates the maps byID and waiting for a call whose name or id may be new.
 func (t *Turn) updateLookups(c *Call, news CallInfo) {
 	if i, looked := t.waiting[news.Name]; looked && news.Name != "" {
 		t.waiting[news.Name] = min(i, c.Number-1)

@@ -87,7 +87,7 @@ func (s *SSESplitter) takeUsual(p []byte, emit func(Frame)) int {
 	return from + n + 2
 }
 
-// keepUsual keeps the beginning of the open block for takeUsual, as most programs write it.
+// keepUsual keeps the beginning of the open block for takeUsual, in the form that most programs write.
 func (s *SSESplitter) keepUsual() {
 	s.usual, s.usualName = s.usual[:0], nil
 	if name := len(s.event); name > 0 {

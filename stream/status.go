@@ -53,8 +53,8 @@ func (s Status) String() string {
 // Status returns the state of the call: it combines the phase and the syntax.
 func (c *Call) Status() Status { return statusOf[c.phase][c.Syntax()] }
 
-// statusOf is the only place that decides completeness. A row is the phase (the provider's statement), a column
-// the syntax (the form of the bytes).
+// statusOf is the only place that decides completeness. A row is the phase (the provider's statement), and a column
+// is the syntax (the form of the bytes).
 var statusOf = [...][9]Status{
 	//             empty        prefix     object     nonobject  double     concat     trailing   broken     freeform
 	PhaseAnnounced: {Waiting, Streaming, LooksDone, NotObject, NotObject, Malformed, Malformed, Malformed, Streaming},

@@ -220,10 +220,10 @@ func (t *Timeline) At(n int) *Session {
 	return s
 }
 
-// MoveTo returns the fold of the first n events. The session s was made by At or MoveTo. If n is close after
-// s, MoveTo changes s itself, so other holders of s see the change. Otherwise, or if some of the events up to
-// n did not exist when s was made, it makes a new session. It also does so if turns were evicted, dropped or
-// reloaded since s was made.
+// MoveTo returns the fold of the first n events. The session s was made by At or MoveTo. If s lacks only a few of
+// these events, MoveTo changes s itself, so other holders of s see the change. Otherwise, or if some of these events
+// did not exist when s was made, it makes a new session. It also does so if turns were evicted, dropped or reloaded
+// since s was made.
 func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	n = min(max(n, 0), t.Len())
 	if !s.isPast || !t.IsCurrent(s) || n < s.events || n > int(s.lent) || n-s.events > minStride {

@@ -68,7 +68,7 @@ type turnState struct {
 	closed        bool
 	closer        Party // the party that closed it first
 	cut           bool  // closed without the protocol's terminator
-	cutUnfinished bool  // first closed in this way, without a finish reason before
+	cutUnfinished bool  // the first close came with neither the terminator nor an earlier finish reason
 	blind         bool  // its end may be among bytes that were missed, or that the source lacks
 }
 
@@ -199,8 +199,8 @@ func (t *Turn) placeCall(c *Call) {
 	t.Parts = append(t.Parts, Part{Kind: PartCall, End: c.Number})
 }
 
-// leaveLatestCall records that the rule NextSlot runs the latest call, because the stream continues with another
-// call, to. If to is nil, the stream continues with text.
+// leaveLatestCall records that the rule NextSlot runs the latest call, because the stream continues with another call
+// or with text. The parameter to is the other call, or nil for text.
 func (t *Turn) leaveLatestCall(to *Call, n int) {
 	last := t.callByNumber(t.lastArgs)
 	if last == nil && len(t.Calls) > 0 {
@@ -278,7 +278,7 @@ func (t *Turn) applyEvent(e Event, n int) {
 // maxRepeatDistance limits how many earlier calls are compared with a call whose id isn't new.
 const maxRepeatDistance = 256
 
-// checkRepeated reports a final call that repeats an earlier call of the turn with its id.
+// checkRepeated reports a final call that repeats an earlier call of the turn with the same id.
 func (t *Turn) checkRepeated(c *Call, n int) {
 	if c.phase != PhaseSealed || !c.reusesID {
 		return

@@ -83,7 +83,7 @@ func (t Theme) isLegibleOn(ground chroma.Colour) bool {
 	return true
 }
 
-// isDark reports whether a style is for a dark background. If the style sets no background, it is for the one
+// isDark reports whether a style is for a dark background. If the style sets no background, it is for the background
 // on which more of its colours are legible.
 func isDark(s *chroma.Style) bool {
 	if bg := s.Get(chroma.Background).Background; bg.IsSet() {
@@ -177,8 +177,9 @@ func contrastRatio(a, b chroma.Colour) float64 {
 	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
 }
 
-// Legible returns i with a text colour that has a contrast of at least 4.6:1 on the background of i, so that 4.5:1 are
-// left after rounding. If necessary, it moves the colour towards white or black, whichever has more contrast.
+// Legible returns i with a text colour that has a contrast of at least 4.6:1 on the background of i, so that at least
+// 4.5:1 remains after rounding. If necessary, it moves the colour towards white or black, whichever has more
+// contrast.
 func (i TextStyle) Legible() TextStyle {
 	if i.FG == "" || i.BG == "" {
 		return i

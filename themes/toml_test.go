@@ -42,7 +42,7 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestLists checks that a list of tables is read, and that its settings have no values.
+// TestLists checks that a list of tables is read, and that the Value of each of its settings is nil.
 func TestLists(t *testing.T) {
 	got, err := ReadTOML([]byte("[[a]]\nb = 1\n[[a]]\nb = 2\n"))
 	if err != nil || len(got) != 2 || got[1].Name() != "a.b" || got[1].Value != nil || got[1].Line != 4 {

@@ -93,7 +93,7 @@ func TestCollector(t *testing.T) {
 	}
 }
 
-// TestNoCollector checks that the hub starts without a collector if the variable is not set.
+// TestNoCollector checks that the hub starts without a collector if the variable OTLP is not set.
 func TestNoCollector(t *testing.T) {
 	needs(t, "openssl", "sh")
 	m := standIn(t, "nowhere")
@@ -104,7 +104,7 @@ func TestNoCollector(t *testing.T) {
 	m.start("hub").listens()
 }
 
-// collects starts a stand-in for a collector. The first request that it receives is sent to the channel.
+// collects starts a stand-in for a collector, and returns its address. The channel receives the first request.
 func collects(t *testing.T) (told <-chan string, address string) {
 	t.Helper()
 	first := make(chan string, 1)

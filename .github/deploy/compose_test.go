@@ -53,7 +53,7 @@ func standIn(t *testing.T, collector string, variables ...string) *machine {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{"apk", "chown"} { // openssl may be installed on this machine, and its users differ from the container's
+	for _, name := range []string{"apk", "chown"} { // these commands do nothing: openssl may be installed on this machine, and its users differ from the container's
 		if err := os.WriteFile(filepath.Join(m.dir, "bin", name), []byte("#!/bin/sh\n"), 0o700); err != nil {
 			t.Fatal(err)
 		}

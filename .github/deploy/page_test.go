@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// example decodes an example for Kubernetes on the page. Unknown fields are errors.
+// example decodes the example of a Kubernetes object on the sidecar page. Unknown fields are errors.
 func example(t *testing.T, kind string, into any) {
 	t.Helper()
 	page := read(t, "../../ui/docs/sidecar.md")

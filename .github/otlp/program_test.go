@@ -107,8 +107,8 @@ data: [DONE]
 // spansAnswered is the number of spans for one response: one for the turn, and one for each call.
 const spansAnswered = 3
 
-// provider starts a provider that responds to each request with answer. The parameter with is appended to the name of
-// the city.
+// provider starts a provider that responds to each request with answer. The parameter with is a suffix for the city's
+// name.
 func provider(t *testing.T, with string) string {
 	t.Helper()
 	var mu sync.Mutex

@@ -135,7 +135,7 @@ var subscriptions = map[string]bool{
 	"xiaomi-token-plan-ams": true, "xiaomi-token-plan-cn": true, "xiaomi-token-plan-sgp": true,
 }
 
-// doubts are reasons why a turn at a seller may cost a different amount.
+// doubts are reasons why the listed price of a seller might not apply.
 var doubts = map[string]string{
 	"huggingface":           "the router chooses the seller",
 	"opencode":              "a subscription may pay for it",

@@ -235,7 +235,7 @@ func (b *Builder) setValue(n *node, value Value, more bool) {
 	n.kind, n.text = 'v', append([]byte(nil), value...)
 }
 
-// closeTo closes everything that is open in the text, except the outermost keep containers.
+// closeTo closes everything that is open in the text, except for the given number of outermost containers.
 func (b *Builder) closeTo(keep int) {
 	if b.str != nil {
 		b.text, b.str = append(b.text, '"'), nil

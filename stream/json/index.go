@@ -23,7 +23,7 @@ func IndexFields(object []byte) FieldIndex {
 	return x
 }
 
-// Get returns the value of the field name, or nil if there is none. If keys are duplicate, the last one counts.
+// Get returns the value of the field name, or nil if there is none. If a key is repeated, the last one counts.
 func (x *FieldIndex) Get(name string) Value {
 	for i := len(x.fields) - 1; i >= 0; i-- {
 		if string(x.fields[i].name) == name {

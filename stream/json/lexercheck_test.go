@@ -62,8 +62,8 @@ func checkSettled(t testing.TB, text []byte, whole *Lexer) {
 	sameLexer(t, text, "byte by byte", &l, whole)
 }
 
-// checkLexerCuts cuts the text in two at every place (a long text at some places). It also cuts it into many
-// writes at random.
+// checkLexerCuts cuts the text in two at every place, or at some places if it is long. It also cuts the text at
+// random into many writes.
 func checkLexerCuts(t testing.TB, text []byte, whole *Lexer) {
 	t.Helper()
 	step := max(1, len(text)*len(text)/200_000)

@@ -179,8 +179,8 @@ func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	return dst[:to], len(p), false
 }
 
-// plainPrefix returns the number of bytes, of eight, that come before a quote or a backslash. The lowest byte
-// of w comes first.
+// plainPrefix returns how many of the eight bytes in w come before the first quote or backslash. The lowest byte
+// comes first.
 func plainPrefix(w uint64) int {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^('"'*ones), w^('\\'*ones)

@@ -92,8 +92,9 @@ type Member struct {
 	Value []byte // JSON
 }
 
-// UpdatedMember returns a field for ReplaceMembers, which applies it to the object before. A field with a nil value
-// is omitted, unless the object has it with an empty value (null, "" or []). In that case, the field stays.
+// UpdatedMember returns a field for ReplaceMembers. The parameter before is the object to which the field will be
+// applied. A field with a nil value is omitted, unless the object has it with an empty value (null, "" or []). In
+// that case, the field stays.
 func UpdatedMember(before Value, name string, value []byte) Member {
 	was := before.Get(name)
 	if value == nil && (!was.IsPresent() || was.Empty() || string(was) == "[]") {

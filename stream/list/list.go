@@ -3,8 +3,8 @@ package list
 
 import "slices"
 
-// Blocks is an append-only list for many elements. Elements move only while the first block grows, or if
-// FreeSpare shortened their block. The zero value is ready to use.
+// Blocks is an append-only list for many elements. Elements move only while the first block grows, or when FreeSpare
+// shortens their block. The zero value is ready to use.
 type Blocks[T any] struct {
 	blocks [][]T
 	n      int

@@ -44,7 +44,7 @@ type Protocol struct {
 	RequestKeys []string // keys that requests have in addition to the history
 	HistoryKeys []string // keys of the list of messages
 	ToolKeys    []string // keys of the declared tools
-	Sent        []Sent   // how a history contains messages from the model
+	Sent        []Sent   // how a history represents messages from the model
 
 	Arguments []Place  // places of the arguments of calls and of their deltas
 	TextKeys  []string // keys of the model's output
@@ -118,8 +118,7 @@ type Identity struct {
 	Took    string   // path of the duration since the request, in ns
 }
 
-// Sent describes how a history contains messages from the model, and how to make a response from such a
-// message.
+// Sent describes how a history represents messages from the model, and how to make a response from such a message.
 type Sent struct {
 	List  string   // key of the history
 	When  string   // conditions for a message with calls

@@ -37,8 +37,8 @@ const labEditor = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"prot
 const labChoice = `{"jsonrpc":"2.0","id":0,"result":{"outcome":{"outcome":"selected","optionId":"n"}}}
 `
 
-// TestAgentWrapper checks that the wrapper passes all bytes on unchanged and ends when the agent does, with its exit
-// code. The capture must show the call.
+// TestAgentWrapper checks that the wrapper passes all bytes on unchanged and ends when the agent does, with the
+// agent's exit code. The capture must show the call.
 func TestAgentWrapper(t *testing.T) {
 	program := builtProgram(t)
 	talk := func(name string, args ...string) (out, errs string, code int) {

@@ -114,8 +114,8 @@ call_s tool_search_call complete|{"query":"mail"}|error false: []|as the client 
 	}
 }
 
-// TestSessionCallCutEarly checks a call in a session that was cut before the first byte of its arguments. The cut is
-// the client's, and no other party is at fault.
+// TestSessionCallCutEarly checks a call in a session that was cut before the first byte of its arguments. Only the
+// client may be at fault.
 func TestSessionCallCutEarly(t *testing.T) {
 	data, err := os.ReadFile("../../capture/formats/testdata/opencode-storage/pending.json")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // period.
 type hubRuns struct {
 	base  string     // address without its query
-	query url.Values // the query of the address; if it has no until, its period ends now
+	query url.Values // the query of the address; if it does not set "until", its period ends now
 	list  []ask.RunFile
 	read  time.Time // time when the list was read; zero before that
 }

@@ -115,7 +115,7 @@ func (b *breakpoint) newWatch() proxy.Watch {
 		return nil
 	}
 	w := &breakWatch{point: b, filter: f, met: map[stream.Ref]bool{}, looked: filter.SearchProgress{}, began: time.Now()}
-	w.in.Keep(providers.Retention{Bytes: maxWatchedBytes, ReadOnce: true, Rows: 16}) // a WebSocket can stay open for hours
+	w.in.Keep(providers.Retention{Bytes: maxWatchedBytes, ReadOnce: true, Rows: 16}) // limited, because a WebSocket can stay open for hours
 	return w
 }
 

@@ -74,8 +74,8 @@ func (a *app) checkCommand() *cobra.Command {
 type checker struct {
 	*checkFlags
 	report.Check
-	limit    stream.Severity // minimum severity of findings that fail; noSeverity if none fail
-	codes    []string        // codes of findings that fail at any severity
+	limit    stream.Severity // minimum severity of findings that make the check fail; noSeverity if none do
+	codes    []string        // codes of findings that make the check fail at any severity
 	known    *report.Baseline
 	prices   *price.Table
 	cost     price.Sum
@@ -333,12 +333,12 @@ func (c *checker) checkDemands() {
 	}
 }
 
-// demanded are the findings that --forbid-tool, --expect-tool and --max-cost produce. They fail regardless of
-// --fail-on.
+// demanded are the findings that --forbid-tool, --expect-tool and --max-cost produce. They make the check fail
+// regardless of --fail-on.
 var demanded = []*stream.Diagnosis{providers.ToolForbidden, providers.ToolNotCalled, providers.CostExceeded, providers.CostUnknown}
 
-// decideFailures marks the findings that are in the baseline, and the findings that fail. A finding that is only in
-// the baseline counts as gone if everything was read and no filter is set.
+// decideFailures marks the findings that are in the baseline, and the findings that make the check fail. A finding
+// that is only in the baseline counts as gone if everything was read and no filter is set.
 func (c *checker) decideFailures() {
 	for i := range c.Findings {
 		f := &c.Findings[i]
@@ -360,7 +360,7 @@ func (c *checker) countFindings(of func(*report.Finding) bool) (n int) {
 	return n
 }
 
-// failCount returns the number of findings that fail.
+// failCount returns the number of findings that make the check fail.
 func (c *checker) failCount() int {
 	return c.countFindings(func(f *report.Finding) bool { return f.Fails })
 }
@@ -379,8 +379,8 @@ func (c *checker) write(to lineWriter) {
 	}
 }
 
-// writeText writes a line for each finding that fails and for each finding that is gone. It then writes the
-// problems and the totals.
+// writeText writes a line for each finding that makes the check fail and for each finding that is gone. It then
+// writes the problems and the totals.
 func (c *checker) writeText(to lineWriter) {
 	var codes []string
 	worst := stream.Info

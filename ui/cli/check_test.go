@@ -81,8 +81,8 @@ func TestCheckCost(t *testing.T) {
 	}
 }
 
-// TestCheckBaseline checks that known findings do not fail, even if they moved. Each known finding must match only
-// one finding. Known findings that are gone must be listed, unless some files could not be read.
+// TestCheckBaseline checks that known findings do not make the check fail, even if they moved. Each known finding
+// must match only one finding. Known findings that are gone must be listed, unless some files could not be read.
 func TestCheckBaseline(t *testing.T) {
 	dir := t.TempDir()
 	run := filepath.Join(dir, "run-17.sse")

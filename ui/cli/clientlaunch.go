@@ -65,8 +65,8 @@ func newClientLaunch(args []string, env func(string) string) *clientLaunch {
 	return o
 }
 
-// isOtherProgram reports whether an argument of a starter is the program that it starts. The argument before it may be
-// a flag whose value it is. The arguments of another program may name a client.
+// isOtherProgram reports whether an argument of a starter is the program that it starts, and not a flag, the value of
+// a flag, or another starter. The arguments after that program are not examined, because they may name a client.
 func isOtherProgram(arg, before string) bool {
 	isFlag := strings.HasPrefix(before, "-") && !strings.Contains(before, "=") && !slices.Contains([]string{"--", "-y", "--yes", "-i"}, before)
 	isOption := strings.HasPrefix(arg, "-") || strings.Contains(arg, "=") || arg[:min(1, len(arg))] < "A" && !strings.ContainsAny(arg, "/@")

@@ -406,8 +406,8 @@ func holdsSecret(value any) bool {
 	return newRedactor().Text(text) != text
 }
 
-// variableFor returns the environment variable for a secret, or the name of one such variable and a hint if
-// none fits.
+// variableFor returns the environment variable for a secret. If none fits, it returns an example of such a variable,
+// with a hint.
 func variableFor(s themes.Setting, known []configSetting) string {
 	for _, k := range known {
 		if k.isSecret && k.configName() == s.Key {

@@ -12,8 +12,8 @@ import (
 	"toolscope/capture/formats"
 )
 
-// unmarked are the shapes of logs in which the file does not show the marks of responses. split are the shapes that
-// split some of these marks.
+// unmarked are the shapes of logs in which the marks of responses are not visible in the file. split are the shapes
+// that split some of these marks.
 var (
 	unmarked = []string{"journald json, bytes", "base64 in JSON", "whole text in base64"}
 	split    = []string{"pieces as they were read", "Kubernetes CRI, in parts"}

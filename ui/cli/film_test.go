@@ -69,8 +69,8 @@ func shot(m tea.Model, in *screenInbox, frames []string) (tea.Model, []string) {
 	return m, frames
 }
 
-// animated returns frames as one animated picture. A line of the screen is drawn only once for as many frames as show
-// it unchanged. Readers with reduced motion see the last frame.
+// animated returns frames as one animated picture. If a line of the screen is the same in consecutive frames, it is
+// drawn only once. Readers with reduced motion see the last frame.
 func animated(frames []string) string {
 	var b, styles strings.Builder
 	height := strings.Count(frames[0], "\n") + 1

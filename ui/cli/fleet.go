@@ -373,7 +373,7 @@ func (ip *inputs) printLines(ctx context.Context, paths []string) error {
 	defer stop()
 	defer ip.app.endWithReader()()
 	var wait sync.WaitGroup
-	var mu sync.Mutex // protects to and failed
+	var mu sync.Mutex // protects the variables to and failed
 	to := ip.app.stdout.withBuffer()
 	var failed error
 	for _, path := range paths {

@@ -37,8 +37,8 @@ func spent(t *testing.T, pid int) (used time.Duration, peak int64) {
 	return time.Duration(user+system) * 10 * time.Millisecond, peak << 10
 }
 
-// agents starts 100 publishers, each with 1,000 records a second, until the context ends. The function stop waits for
-// them.
+// agents starts 100 publishers that each publish 1,000 records a second until the context ends. The function stop
+// waits for them.
 func agents(t *testing.T, ctx context.Context, url string) (stop func()) {
 	t.Helper()
 	const tick, perTick = 10 * time.Millisecond, 10

@@ -35,9 +35,9 @@ func longAnswer(n, size int) string {
 	return text.String() + end
 }
 
-// flooded passes the given number of responses through a proxy whose records are not read. During the first half, no
-// records are passed on. During the second half, nothing is shown or written. In each half, all responses begin
-// before any continues.
+// flooded passes the given number of responses through a proxy. During the first half, the proxy's records stay in
+// their queue. During the second half, they are passed on, but not shown or written. In each half, all responses
+// begin before any of them continues.
 func flooded(t *testing.T, exchanges, size int) (a *app, so func() outcome, l *liveInput, disk *gatedDisk) {
 	t.Helper()
 	var begun [2]sync.WaitGroup

@@ -254,7 +254,7 @@ func (h *hubTraces) readPosition() {
 	if h.holds.Load() {
 		return
 	}
-	s := h.State() // includes all turns up to at
+	s := h.State() // includes all turns before this position
 	h.at, h.due = at, s.Taken+s.Refused+s.Waiting
 }
 
@@ -313,7 +313,7 @@ func (x *indexer) Calls(all bool) []fleet.Call {
 	return calls
 }
 
-// Holds reports whether turns have ended that are not printed yet. A later call of Calls returns their calls.
+// Holds reports whether there are ended turns that are not printed yet. A later call of Calls returns their calls.
 func (x *indexer) Holds() bool { return len(x.q.ended) > 0 }
 
 // addTurn makes a line for each call of a turn.

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	if name := os.Getenv(asHelper); name != "" {
 		os.Exit(help(name))
 	}
-	if flag.Parse(); flag.Lookup("test.bench").Value.String() == "" { // the tests make much garbage
+	if flag.Parse(); flag.Lookup("test.bench").Value.String() == "" { // the tests create a lot of garbage
 		debug.SetGCPercent(400)
 		debug.SetMemoryLimit(2 << 30)
 	}

@@ -135,7 +135,7 @@ func (l *liveInput) endSource(err error) {
 	l.arrived.Wake()
 }
 
-// start makes a new goroutine pass on the records. The goroutine calls run, which must call its argument.
+// start passes on the records in a new goroutine. The goroutine calls run, which must call its argument.
 func (l *liveInput) start(run func(pass func())) {
 	l.begun.Do(func() { go run(l.forwardAll) })
 }

@@ -178,7 +178,7 @@ func TestHurriedEnd(t *testing.T) {
 }
 
 // TestHeldPings checks that the screen and the readers of the capture learn that bytes arrive while the search for
-// secrets holds all of them back. They must be told at most once each second.
+// secrets holds all of them back. They must be notified at most once a second.
 func TestHeldPings(t *testing.T) {
 	disk := new(gatedDisk)
 	l := recorded(t, disk)

@@ -64,7 +64,7 @@ func logOf(s logShape, noisy bool, streams ...logged) string {
 // callsIn returns the calls in a file, one per line and sorted, and the inspector that read the file.
 func callsIn(t *testing.T, text string) (calls []string, in *providers.Inspector) {
 	t.Helper()
-	file, err := os.CreateTemp("", "toolscope-log-") // a folder for each of thousands of logs takes long
+	file, err := os.CreateTemp("", "toolscope-log-") // creating a folder for each of thousands of logs would take a long time
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -337,7 +337,7 @@ func (ip *inputs) reportUnrecognised(path string, files int) {
 // maxUnrecognised is the maximum number of unrecognised files whose names are printed.
 const maxUnrecognised = 5
 
-// mapSource returns a source that passes each record through change.
+// mapSource returns a source that passes each record through the function change.
 func mapSource(src capture.Source, change func(*capture.Record)) capture.Source {
 	return func(yield func(capture.Record, error) bool) {
 		for r, err := range src {

@@ -33,7 +33,7 @@ func TestReaderGone(t *testing.T) {
 		{"print", big}, {"print", "--format", "jsonl", big}, {"replay", big}, {"export", big, "--as", "jsonl"}, {"export", big, "--as", "capture"}, {"open", big}, {big},
 		{"demo", "--list"}, {"demo"}, {}, {"version"}, {"--help"}, {"help", "keys"}, {"completion", "bash"},
 	} {
-		for _, lines := range []int{0, 1} { // as when the reader is true, or head -1
+		for _, lines := range []int{0, 1} { // as when the reader is the command true, or head -1
 			out, w := pipe(t)
 			errs := create(t, t.TempDir(), "err")
 			read := make(chan error, 1)

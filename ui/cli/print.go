@@ -230,7 +230,7 @@ func inspectSource(src capture.Source, in *providers.Inspector, more func() bool
 		if err != nil {
 			return err
 		}
-		in.MakeRoom() // make room before the record is added, because after the last record no memory is needed
+		in.MakeRoom() // before the record is added: after the last record, no room is needed
 		in.Write(coreRecord(r))
 		if !more() {
 			break

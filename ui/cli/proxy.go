@@ -327,8 +327,8 @@ const (
 	maxQuickBytes = 1 << 20
 )
 
-// stopPrinting stops the printer and closes stopped if the printer has already received many bytes, because
-// printing them may take long. Otherwise the printer stops when it has received that many bytes.
+// stopPrinting stops the printer and closes stopped if the printer has already received many bytes, because printing
+// them may take a long time. Otherwise the printer stops when it has received that many bytes.
 func (l *liveInput) stopPrinting(stopped chan<- struct{}) {
 	l.printLess.Store(true)
 	if l.printed.Load() > maxQuickBytes {

@@ -145,7 +145,7 @@ func (p *painter) View() string {
 const painterCells = 4 + 5 + 6 + 3*5 + 2
 
 // TestRows checks that a terminal shows the same cells with the same paint as if each changed row were written
-// completely, but that fewer bytes are written. This includes frames that start over.
+// completely, but that fewer bytes are written. This includes frames that redraw everything.
 func TestRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		whole, thin := newGlass(painterCells, painterRows), newGlass(painterCells, painterRows)
@@ -180,8 +180,8 @@ func TestRows(t *testing.T) {
 	})
 }
 
-// TestRowsPass checks that other output is written unchanged, and that the next frame is written completely. The same
-// must be true of a frame that starts over, or whose rows have more than text and paints.
+// TestRowsPass checks that other output is written unchanged, and that the next frame is written completely. A frame
+// that redraws everything, or whose rows have more than text and paints, must also be written completely.
 func TestRowsPass(t *testing.T) {
 	const first, second = "\x1b[H\rone two 1\r\nother row.\x1b[2;H", "\x1b[Hone two 2\r\n\x1b[2;H"
 	for _, c := range []struct{ between, last, want string }{

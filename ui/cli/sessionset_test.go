@@ -273,8 +273,8 @@ func sessionFindings(t *testing.T, folder, file, text string) string {
 	return strings.Join(all, ", ")
 }
 
-// TestSessionSet checks sessions of agents as histories: each broken session has the finding about its broken rule and
-// no other above info, and sessions that their agents sent as they are have none.
+// TestSessionSet checks sessions of agents as histories. Each broken session must have the finding about its broken
+// rule, and no other above info. Sessions that their agents sent unchanged must have none.
 func TestSessionSet(t *testing.T) {
 	folder, broken, fine := t.TempDir(), 0, 0
 	for _, agent := range sessionAgents {

@@ -316,7 +316,7 @@ func mergeJSON(texts ...string) (string, error) {
 	return string(bytes.TrimSpace(b.Bytes())), nil
 }
 
-// mergeObjects merges the fields of from into the object into.
+// mergeObjects merges the fields of the second object into the first.
 func mergeObjects(into, from map[string]any) {
 	for name, value := range maps.All(from) {
 		below, isObject := value.(map[string]any)

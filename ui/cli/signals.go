@@ -131,7 +131,7 @@ func (a *app) endedBy(sig os.Signal) {
 	}
 }
 
-// waitForEnd waits for over, or for a signal that ends the run.
+// waitForEnd waits for an error from the channel over, or for a signal that ends the run.
 func (a *app) waitForEnd(over <-chan error, caught <-chan os.Signal) (signalled bool, err error) {
 	select {
 	case err := <-over:

@@ -26,7 +26,7 @@ import (
 type soakClient struct {
 	t           *testing.T
 	url         string
-	sent, wrong atomic.Int64 // requests, and responses that differ from what the server sent
+	sent, wrong atomic.Int64 // numbers of requests, and of responses that differ from those that the server sent
 }
 
 // The kinds of exchanges.

@@ -67,7 +67,8 @@ func fileStamp(info fs.FileInfo) string {
 }
 
 // keyOf returns a key for everything that the rows of a capture depend on. It returns "" if the file is not a capture
-// in toolscope's folder. While a program records the capture, its last turns are open, so that the key is another one.
+// in toolscope's folder. While a program is recording the capture, its last turns are open, so it has a different
+// key.
 func (x *statsIndex) keyOf(path string) string {
 	path, err := filepath.Abs(path)
 	info, missing := os.Lstat(path)

@@ -264,7 +264,7 @@ func (s *suiteServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", of.of.ContentType())
 	out := http.NewResponseController(w)
 	for i, chunk := range of.of.Chunks(of.chunking) {
-		if i > 0 && (of.chunking != "byte" || chunk[0] >= 0x80) { // with the chunking byte, pause only before and in multi-byte characters
+		if i > 0 && (of.chunking != "byte" || chunk[0] >= 0x80) { // with the chunking "byte", pause only before and in multi-byte characters
 			time.Sleep(s.pause)
 		}
 		if _, err := w.Write(chunk); err != nil || out.Flush() != nil {

@@ -297,8 +297,8 @@ func runTool(ctx context.Context, path string, args []string, text []byte) error
 // changed. Often only one of several panes has changed, or only a number. If the content of a row is known,
 // this writer writes only the cells from the first to the last change.
 //
-// The content is known only after a complete frame. After any other write, and after a frame that starts over,
-// everything is written again.
+// The content is known only after a complete frame. After any other write, and in a frame that redraws everything,
+// all cells are written again.
 type cellDiffWriter struct {
 	stdStream
 	on      [][]byte // rows on the terminal; nil if unknown

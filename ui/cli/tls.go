@@ -175,7 +175,7 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 	via := "http://run:" + secret + "@" + address
 	direct := strings.Trim(cmp.Or(env("NO_PROXY"), env("no_proxy"))+",127.0.0.1,localhost,::1", ",")
 	vars = []string{"HTTPS_PROXY=" + via, "https_proxy=" + via, "NO_PROXY=" + direct, "no_proxy=" + direct, "NODE_USE_ENV_PROXY=1"}
-	files := map[string]string{} // path by the file that is extended
+	files := map[string]string{} // paths of the written files, by the file that each one extends
 	set := func(variable, extended string) error {
 		path, ok := files[extended]
 		if !ok {
@@ -268,7 +268,8 @@ func (t *tlsTunnel) tunnelNote(client string) string {
 // client still runs.
 const refusalTime = 10 * time.Second
 
-// minUnused is the number of unused connections that show this. A client may close one connection without a reason.
+// minUnused is the number of unused connections that show that a client doesn't trust the certificate. A client may
+// close one connection without a reason.
 const minUnused = 2
 
 // tunnelUse sums up the connections through a tunnel.
@@ -277,7 +278,7 @@ type tunnelUse struct {
 	refusals               []string // complete sentences about hosts at which the client refused the certificate
 	closed                 int      // hosts that were not decrypted
 	bytes                  int64
-	largest                []tunnel.HostStats // closed hosts, the largest first
+	largest                []tunnel.HostStats // hosts that were not decrypted, the largest first
 	any                    bool
 }
 
@@ -336,8 +337,8 @@ func (r *runningProxy) noteLeftProcesses(client string, others bool) {
 	}
 }
 
-// maxSuggested is the maximum number of closed hosts that are suggested for --tls-host, and of left processes that are
-// named.
+// maxSuggested is the maximum number of undecrypted hosts that are suggested for --tls-host, and of left processes
+// that are named.
 const maxSuggested = 3
 
 // printTunnelUse prints the traffic through the tunnel after the client has ended. If no request to a model was seen,

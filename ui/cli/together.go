@@ -55,8 +55,8 @@ type fileJob struct {
 	done      chan struct{} // closed at the end of the job
 }
 
-// canPrintTogether reports whether files can be printed at the same time: nothing but the totals of a text depends on
-// the files before.
+// canPrintTogether reports whether files can be printed at the same time. They can if only the totals of text output
+// depend on earlier files.
 func (pr *printing) canPrintTogether(to lineWriter) bool {
 	return pr.jq == "" && !pr.summary && to.pen == nil && pr.app.turnFilter == nil && pr.app.tracing == nil
 }

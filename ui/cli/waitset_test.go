@@ -155,7 +155,8 @@ func upstreamRecords(t *testing.T, protocol, action string, second int) []stream
 
 var upstreamStart = time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
 
-// An upstreamAction is an action at a second, in an exchange. An every above 0 repeats the action.
+// An upstreamAction is an action at a second, in an exchange. If every is above 0, it is the interval at which the action
+// is repeated.
 type upstreamAction struct {
 	at, exchange  int
 	action        string
@@ -240,8 +241,8 @@ func secondLabels(t *testing.T, text string) (labels []string) {
 	return labels
 }
 
-// TestWaitScripts checks, for each second of scripted exchanges, the party for which an exchange waits, and the state,
-// as the lines of the proxy tell them.
+// TestWaitScripts checks, for each second of scripted exchanges, the party for which an exchange waits, and the
+// state, as reported in the proxy's lines.
 func TestWaitScripts(t *testing.T) {
 	seconds := 0
 	for _, s := range waitScripts {

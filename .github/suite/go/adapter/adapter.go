@@ -16,19 +16,19 @@ type Question struct {
 	Tools              []Tool
 }
 
-// A Tool is offered to the model.
+// A Tool is a tool offered to the model.
 type Tool struct {
 	Name       string
 	Parameters map[string]any
 }
 
-// A Call is a call as the library keeps it.
+// A Call is a call as the library returns it.
 type Call struct {
 	Name      string `json:"name"`
 	Arguments string `json:"arguments"`
 }
 
-// An Answer is what the library read from the stream.
+// An Answer contains the calls and the finish reason that the library read from the stream.
 type Answer struct {
 	Calls  []Call
 	Finish string
