@@ -28,9 +28,9 @@ const (
 	maxEventStreamMessage = 24<<20 + maxEventStreamHeaders + preludeLen + trailerLen
 )
 
-// IsEventStream checks whether head begins a message. The second result is true if the first bytes of a message are
-// there and their checksum is right. The first result is also true if head is too short to decide but may begin a
-// message.
+// IsEventStream reports whether head could begin a message, and whether it certainly does. It certainly does if the
+// first bytes of a message are there and their checksum is right. If head is too short to decide, only the first
+// result can be true.
 func IsEventStream(head []byte) (could, is bool) {
 	if len(head) < preludeLen {
 		return len(head) == 0 || head[0] <= maxEventStreamMessage>>24, false

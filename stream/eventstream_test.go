@@ -69,7 +69,7 @@ func awsEvent(name, data string, end int) framed {
 
 func failed(f framed) framed { f.Failed = true; return f }
 
-// uncut returns f as residue that is not the result of a cut.
+// uncut returns f without the mark that the stream ended inside it.
 func uncut(f framed) framed { f.Cut = false; return f }
 
 func badMessage(headers string) string { return awsMessage(headers, "payload") }

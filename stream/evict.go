@@ -55,7 +55,7 @@ func (t *Turn) dropContent() {
 	*t = row
 }
 
-// Memory returns roughly how many bytes of memory the turn uses, 0 for a dropped turn.
+// Memory returns roughly how many bytes of memory the turn uses, or 0 for a dropped turn.
 func (t *Turn) Memory() int {
 	if t.Retention == Dropped {
 		return 0
@@ -249,8 +249,8 @@ func withEventNumbers(deltas *list.List[Delta], events map[int32]int32) (out lis
 	return out
 }
 
-// packRuns packs the state that an evicted call needs to restore its runs, in few bytes. Event numbers are
-// relative to from.
+// packRuns packs into few bytes the state that an evicted call needs to restore its runs. Event numbers are relative
+// to the event from.
 func (w *callContent) packRuns(from int32) string {
 	var room [(3 + NumRunRules*5) * binary.MaxVarintLen32]byte
 	p := binary.AppendVarint(room[:0], int64(w.argsFrame))
@@ -268,7 +268,7 @@ func (w *callContent) packRuns(from int32) string {
 	return string(p)
 }
 
-// unpackRuns restores the state that packRuns packed with the same from.
+// unpackRuns restores the state that packRuns packed with the same value of from.
 func (w *callContent) unpackRuns(packed string, from int32) {
 	p := []byte(packed)
 	signed := func() int32 {
@@ -312,8 +312,8 @@ func (t *Timeline) evictPayloads(on *Turn) {
 	}
 }
 
-// canRestorePayload reports whether the payload of an event of the turn can be restored: usage from another
-// timeline, other payloads from the rows of the turn and its calls.
+// canRestorePayload reports whether the payload of an event of the turn can be restored: usage from another timeline,
+// and other payloads from the rows of the turn and its calls.
 func (t *Turn) canRestorePayload(x *packedPayload, f *packedEvent) bool {
 	c := t.callByNumber(int32(f.call))
 	if f.kindAndCode() == Finish && !x.timed && x.slot == AllChoices && x.what == nil && x.worded {

@@ -32,7 +32,7 @@ const (
 	Network                       // carries the bytes
 	Toolscope                     // this program, or the way in which it got the bytes
 	UnknownParty                  // the source doesn't show which party it was
-	Server                        // an MCP server: runs tools for the client
+	Server                        // an MCP server, which runs tools for the client
 )
 
 // Parties lists all parties.
@@ -347,8 +347,8 @@ func isCaptured(arg any) bool {
 	return false
 }
 
-// Clip returns the part of text that begins at offset from and has up to most bytes. It doesn't split characters, and
-// writes … for omitted text.
+// Clip returns a part of text that begins at the offset from. The parameter most is its maximum length in bytes. Clip
+// doesn't split characters, and writes … for omitted text.
 func Clip(text []byte, from, most int) string {
 	from = charStart(text, from)
 	end := charStart(text, min(from+most, len(text)))

@@ -257,7 +257,7 @@ func (c *Call) reportOnce(d *Diagnosis, event int, format string, args ...any) {
 	}
 }
 
-// hasFinding reports whether d was found in the call before, with any severity.
+// hasFinding reports whether the call already has a finding with the diagnosis d, of any severity.
 func (c *Call) hasFinding(d *Diagnosis) bool {
 	if c.callContent.shared {
 		return slices.ContainsFunc(c.Findings, func(f Finding) bool { return f.Base() == d.Base() })
@@ -336,7 +336,7 @@ func (c *Call) checkBroken(event int) {
 	}
 }
 
-// checkSeal reports a call whose arguments are final but unfinished. The message begins with the parameter said.
+// checkSeal reports a call whose arguments are final but unfinished. The message begins with the text in said.
 func (c *Call) checkSeal(said Message, event int) {
 	if c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 		c.reportOnce(FinishContradicts, event,

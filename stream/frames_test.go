@@ -20,7 +20,8 @@ type framed struct {
 	Failed      bool
 }
 
-// frames frames the writes with f. It overwrites the bytes of each write afterwards, as the contract of Frame allows.
+// frames splits the writes into frames with f. It overwrites the bytes of each write afterwards, as the contract of
+// Frame allows.
 func frames(f Framer, writes ...[]byte) (out []framed) {
 	emit := func(fr Frame) {
 		out = append(out, framed{fr.Kind, string(fr.Event), string(fr.Data), fr.End, fr.Truncated, fr.Failed})

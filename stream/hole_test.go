@@ -65,8 +65,7 @@ func TestLetGoOf(t *testing.T) {
 	}
 }
 
-// TestLetGoOfFrames checks that frame from and all later frames keep their bounds when earlier frames are
-// evicted.
+// TestLetGoOfFrames checks that when earlier frames are evicted, the later frames keep their bounds.
 func TestLetGoOfFrames(t *testing.T) {
 	var w Wire
 	for n := range 5 * list.BlockSize {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPieces checks that all added bytes come back in one buffer, whatever their number and the size of the
+// TestPieces checks that all added bytes are returned in one buffer, whatever their number and the size of the
 // chunks. This also holds when bytes are added after a read.
 func TestPieces(t *testing.T) {
 	for _, size := range []int{0, 1, maxSmallBytes - 1, maxSmallBytes, maxSmallBytes + 1, maxSmallBytes + chunkBlock, maxSmallBytes + 3*chunkBlock + 7} {

@@ -213,7 +213,7 @@ func (s *Session) checkID(c *Call, n int) {
 	}
 }
 
-// EarlierCall returns the call that had the id of the call that was opened last, or NoRef.
+// EarlierCall returns the earlier call with the same id as the call that was opened last, or NoRef.
 func (s *Session) EarlierCall() Ref { return s.reused }
 
 // A broadcast is the effect of an event about a turn on all its calls, or on all calls of one choice. It skips

@@ -132,8 +132,8 @@ func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 }
 
-// EventPrefix returns event n with at most the first most bytes of its text, because one event may contain megabytes.
-// If most is 0, it also omits the wire form.
+// EventPrefix returns event n with only the beginning of its text, because one event may contain megabytes. The
+// parameter most is the maximum length in bytes. If it is 0, the wire form is omitted too.
 func (t *Timeline) EventPrefix(n, most int) Event {
 	e, text, _, _ := t.eventWithKeptText(n, nil)
 	if most > 0 {
@@ -161,8 +161,8 @@ func (t *Timeline) EventsOf(turn *Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore iterates over the numbers of the events about a turn, in descending order. All are less than
-// before.
+// EventsBefore iterates over the numbers of the events about a turn, in descending order. It begins with the last
+// number that is less than before.
 func (t *Timeline) EventsBefore(turn *Turn, before int) iter.Seq[int] {
 	return func(yield func(n int) bool) {
 		end := sort.Search(len(turn.blocks), func(i int) bool { return int(turn.blocks[i])*blockEvents >= before })

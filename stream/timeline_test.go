@@ -65,7 +65,7 @@ func view(s *Session) sessionView {
 	return v
 }
 
-// closers returns the closing brackets that a text lacks.
+// closers returns the closing brackets that are missing from the text.
 func closers(l *json.Lexer) (s string) {
 	for d := l.Depth(); d > 0; d-- {
 		s += string(l.Closer(d))

@@ -111,7 +111,7 @@ func (b *Builder) Apply(path []byte, value Value, more bool) (PatchResult, error
 	return b.replaceValue(n, value, more), nil
 }
 
-// checkPath checks that the steps of a path after the first depth steps can be created below n.
+// checkPath checks that the steps in steps[depth:] can be created below n.
 func (n *node) checkPath(depth int, steps []step) error {
 	if len(steps) > MaxDepth {
 		return fmt.Errorf("more than %d levels of nesting", MaxDepth)

@@ -276,7 +276,7 @@ func ParseDecimal(lit []byte) (d Decimal) {
 	return d
 }
 
-// Append appends the value in a canonical form: equal values have equal texts.
+// Append appends the value in a canonical form: equal values have equal forms.
 func (d Decimal) Append(dst []byte) []byte {
 	if d.Digits == "" {
 		return append(dst, '0')

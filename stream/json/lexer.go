@@ -15,7 +15,7 @@ const MaxDepth = 10_000
 
 // Lexer is a push lexer for one JSON text that may never be finished. The tokens don't depend on how the text
 // is cut into writes. An open string, half an escape, half a number or half a code point is a prefix, never an
-// error. The cost of Write depends only on its new bytes. It allocates memory only for tokens, for the kinds
+// error. The cost of Write depends only on its new bytes. Write allocates memory only for tokens, for the kinds
 // of open containers and for an error. The zero value is ready to use.
 //
 // Invariants: Tokens tile text[0:Len()]. Only the last token may still grow; the others never change. Once Err
@@ -533,7 +533,7 @@ const (
 	ArrayClose
 	Colon
 	Comma
-	Key    // a string in the place of an object's key
+	Key    // a string that is an object's key
 	String // any other string
 	Number
 	True

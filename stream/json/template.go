@@ -16,7 +16,7 @@ type templateCache struct {
 	last   *frameValues // values of the last read, by a template or the trace
 	sizes  [8]size
 	begun  bool // a frame was read before
-	missed int  // consecutive frames without a matching template
+	missed int  // number of consecutive frames without a matching template
 }
 
 // size is cheap to compute and equal for frames that look alike: the number of literal bytes and the number of
@@ -244,8 +244,8 @@ func (h templateSlot) slotEnd(data []byte, at int) int {
 // place is the start and end of a value.
 type place struct{ start, end slotOffset }
 
-// slotOffset is a position in a frame: off bytes after the end of hole number holes. Holes are numbered from 1; 0 is
-// the start of the frame.
+// slotOffset is a position in a frame. The field off is the number of bytes after the end of a hole, and holes is the
+// number of that hole. Holes are numbered from 1; 0 is the start of the frame.
 type slotOffset struct{ holes, off int }
 
 // is reports whether data matches the template, and records the ends of its holes.

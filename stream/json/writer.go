@@ -147,7 +147,7 @@ func (w *Writer) writeComma() {
 	w.comma = true
 }
 
-// Value writes a text as JSON if it is a JSON value, and otherwise as a string.
+// Value writes text as JSON if it is a JSON value, and otherwise as a string.
 func (w *Writer) Value(text []byte) *Writer {
 	if !Valid(text) {
 		return w.Bytes(text)

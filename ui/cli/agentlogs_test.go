@@ -154,8 +154,8 @@ func TestAgentLogLanes(t *testing.T) {
 	}
 }
 
-// TestAgentLogErrors checks that provider errors in a log become turns with the error and its status. Usage must be
-// counted only once.
+// TestAgentLogErrors checks that a provider error in a log becomes a turn with the error and its status. Usage must
+// be counted only once.
 func TestAgentLogErrors(t *testing.T) {
 	for file, want := range map[string]string{
 		"claude-refused.jsonl":   "complete 0 [] 1800/50\nrefused 400 [REQUEST_REFUSED] 0/0",

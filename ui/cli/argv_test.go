@@ -18,7 +18,7 @@ const (
 	argvPassword = "pw-short"
 )
 
-// wantHidden checks that a text contains a replacement and none of the secrets.
+// wantHidden checks that text contains a replacement and none of the secrets.
 func wantHidden(t *testing.T, place, text string) {
 	t.Helper()
 	shown := strings.Contains(text, argvKey) || strings.Contains(text, argvPassword)

@@ -84,7 +84,7 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 	if tool == "" {
 		return server.Serve(a.stdin, a.output)
 	}
-	server.Patience = time.Hour // wait long, because a script can't repeat the question
+	server.Patience = time.Hour // wait a long time, because a script can't repeat the question
 	text, err := server.Call(tool, given, nil)
 	if err == nil {
 		_, err = io.WriteString(a.output, text)
@@ -108,7 +108,7 @@ type askLibrary struct {
 	dir      string // include the captures in toolscope's folder that were started in dir or below it; "" for none
 	all      bool   // include all captures in toolscope's folder
 	read     map[string]*askReading
-	order    []string // keys of read, the oldest first
+	order    []string // keys of the map read, the oldest first
 
 	open    func(context.Context, ask.RunFile, *capture.Progress) (capture.Source, error)
 	listHub func(*hubRuns) ([]ask.RunFile, error)
@@ -127,7 +127,7 @@ type askReading struct {
 // maxAskRuns is the maximum number of runs that are kept in memory.
 const maxAskRuns = 8
 
-// Redact returns a text with its secrets replaced.
+// Redact returns text with its secrets replaced.
 func (lib *askLibrary) Redact(text string) string { return lib.redactor.Text(text) }
 
 // maxRunID is the maximum number of bytes of a run's name that are used as its id.
@@ -342,7 +342,8 @@ func lineStarts(path string) []int64 {
 	}
 }
 
-// lineOfOffset returns the number of the line that contains an offset, counted from 1. Without starts, it returns 0.
+// lineOfOffset returns the number of the line that contains an offset, counted from 1. If starts is empty, it returns
+// 0.
 func lineOfOffset(starts []int64, off int64) int {
 	i, found := slices.BinarySearch(starts, off)
 	if found {

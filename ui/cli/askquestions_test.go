@@ -21,7 +21,7 @@ type askedExchange struct {
 	lost    bool     // the network cut the connection off
 }
 
-// askedServer returns the capture of an MCP server, with a call at a time in milliseconds.
+// askedServer returns the capture of an MCP server, with a call at the given time in milliseconds.
 func askedServer(at int, call, result string) string {
 	line := func(at int, side, message string) string {
 		text, _ := json.Marshal(message + "\n")
@@ -74,8 +74,8 @@ func askedCapture(all []askedExchange) string {
 	return b.String()
 }
 
-// anthropicPieces returns a response with one call, or with a text if the tool is "". Without a stop reason, the response
-// ends inside the arguments.
+// anthropicPieces returns a response with one call, or with text if the tool is "". Without a stop reason, the
+// response ends inside the arguments.
 func anthropicPieces(id, tool, args, stop string) []string {
 	quoted, _ := json.Marshal(args)
 	text := sseEvent("message_start", `"message":{"id":"msg_`+id+`","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],"usage":{"input_tokens":10,"output_tokens":1}}`)

@@ -36,7 +36,7 @@ func askSetupLines(command []string) (lines []string) {
 	return append(lines, fmt.Sprintf("  %-12s %s", "others", fillCommand(client.OtherServers, command)))
 }
 
-// fillCommand writes a server's command into a text, in place of {command}, {program}, {args} and {list}.
+// fillCommand inserts a server's command into text, in place of {command}, {program}, {args} and {list}.
 func fillCommand(text string, command []string) string {
 	return strings.NewReplacer("{command}", commandLine(command), "{program}", jsonText(command[0]),
 		"{args}", jsonText(command[1:]), "{list}", jsonText(command)).Replace(text)

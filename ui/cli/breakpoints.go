@@ -58,7 +58,7 @@ func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoin
 	return b, nil
 }
 
-// applyTo makes a proxy with options o hold the matching responses. The parameter clean removes secrets.
+// applyTo sets a proxy's options so that the proxy holds the matching responses. The function clean removes secrets.
 func (b *breakpoint) applyTo(o *proxy.Options, clean func(string) string) {
 	b.clean = clean
 	o.Watch, o.HoldTime = b.newWatch, b.limit

@@ -27,7 +27,7 @@ func canaries() map[string]string {
 		for i := range text {
 			text[i] = all[rand.IntN(len(all))]
 		}
-		return string(text[:n-6]) + "qZ7xK2" // an end with digits and mixed case, so that the text is certainly recognised as a secret
+		return string(text[:n-6]) + "qZ7xK2" // a suffix with digits and mixed case, so that the string is certainly recognised as a secret
 	}
 	return map[string]string{
 		"anthropic": "sk-ant-api03-" + of(93) + "AA",
@@ -44,7 +44,7 @@ func canaries() map[string]string {
 }
 
 // careless returns a handler whose responses contain secrets. Two secrets are split between deltas, one in a call's
-// arguments and one in a text. The responses are written in chunks of random sizes.
+// arguments and one in a turn's text. The responses are written in chunks of random sizes.
 func careless(secret map[string]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)

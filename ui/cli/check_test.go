@@ -154,7 +154,7 @@ func TestCheckPlaces(t *testing.T) {
 	}
 }
 
-// TestCheckSARIF checks that results refer to existing rules, and have URIs for files and lines from 1.
+// TestCheckSARIF checks that results refer to existing rules, use URIs for files, and count lines from 1.
 func TestCheckSARIF(t *testing.T) {
 	bad := brokenCall(t, "two words.sse")
 	out := command(t, nil, "check", "--format", "sarif", bad)

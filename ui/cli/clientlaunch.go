@@ -398,7 +398,7 @@ type ownSettings struct {
 // readServers reads the servers from the client's settings files. It skips files that can't be read, because the
 // client reports them.
 func (o *clientLaunch) readServers(how client.MCPSetup) (list []mcpServer) {
-	home, _ := os.UserHomeDir() // without a home folder, no files are found in it
+	home, _ := os.UserHomeDir() // without a home folder, no settings files are found in it
 	here, err := os.Getwd()
 	if err != nil {
 		return nil

@@ -41,7 +41,7 @@ const (
 	badInk   = ink(units.Bad)
 
 	boldInk  = ink(units.NumRoles)     // names and titles
-	wrongInk = ink(units.NumRoles) + 1 // the invalid bytes of a text
+	wrongInk = ink(units.NumRoles) + 1 // the invalid bytes
 )
 
 // escapeOf returns the escape sequence of an ink, or "" for plain text.

@@ -74,8 +74,8 @@ func (se *settingSources) completionCommand() *cobra.Command {
 // completion is a suggested word with its description.
 type completion struct{ word, means string }
 
-// completer suggests words for the one that the user is typing, which starts with begun. cobraCompleter removes
-// suggestions that don't start with begun. The parameter args has the arguments before this word.
+// completer suggests completions of the word that the user is typing. The parameter begun is the typed part of that
+// word, and args has the arguments before it. cobraCompleter removes suggestions that don't start with begun.
 type completer func(a *app, args []string, begun string) []completion
 
 // flagCompleters complete flag values. The keys are "COMMAND FLAG", or "FLAG" for all commands.

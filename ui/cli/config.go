@@ -426,8 +426,8 @@ func variableFor(s themes.Setting, known []configSetting) string {
 	return host.All[0].Keys[0].Variable + " or similar, see 'toolscope help providers'"
 }
 
-// unknownKey returns the text for an unknown key. It suggests keys with the same name in other tables. If there are
-// none, it suggests keys with a similar name.
+// unknownKey returns the message about an unknown key. It suggests keys with the same name in other tables. If there
+// are none, it suggests keys with a similar name.
 func unknownKey(s themes.Setting, known []configSetting) string {
 	var names, near []string
 	for _, k := range known {

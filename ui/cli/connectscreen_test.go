@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// hanging returns a handler that writes begin and then waits. It reports when the client has left.
+// hanging returns a handler that writes the string begin and then waits. The handler reports when the client has
+// left.
 func hanging(begin string, left chan<- struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", events)

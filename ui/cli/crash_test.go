@@ -37,8 +37,7 @@ var bugs = map[string]struct {
 	}},
 }
 
-// faulty is a clock that panics. With update, it panics in Update at once. With view, which is set during an update,
-// it panics in View.
+// faulty is a clock that panics: in Update if update is set, or else in View. The field view is set during an update.
 type faulty struct{ view, update bool }
 
 func (f *faulty) Pause(bool) {

@@ -202,7 +202,7 @@ type comparison struct {
 	times     []diff.Times
 	equal     bool
 	ways      []diff.SameRequest // by side; Host is "" for the base, and for a side whose request differs
-	wire      []diff.Fact        // facts of the responses, if a side has the same request
+	wire      []diff.Fact        // facts about the responses, if a side has the same request as the base
 	sentences []string
 }
 

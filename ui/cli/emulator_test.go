@@ -23,7 +23,7 @@ type screen struct {
 	entered  int          // number of times the alternate screen was entered
 	colours  int          // number of SGR sequences that set a colour
 	queries  []string     // queries of the terminal
-	copied   []string     // texts that were copied to the clipboard, in base64
+	copied   []string     // text that was copied to the clipboard, in base64
 	bad      []string
 	parser   *ansi.Parser
 }

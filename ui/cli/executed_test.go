@@ -49,7 +49,7 @@ const serverSession = `
 	stderr: oops
 	<{"method":"tools/call","params":{"name":"late"},"jsonrpc":"2.0","id":3}`
 
-// TestPrintServer checks that a capture of only a server is printed request by request, and that it has no turns.
+// TestPrintServer checks that the capture of a server alone is printed request by request, and that it has no turns.
 func TestPrintServer(t *testing.T) {
 	path := serverRecording(t, serverSession)
 	out := command(t, nil, "print", path)

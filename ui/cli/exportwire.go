@@ -327,8 +327,8 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	}
 }
 
-// listDifference returns the items of all without the items of gone. It removes an item once for each
-// occurrence in gone.
+// listDifference returns the items of the first list without those of the second. It removes an item once for each
+// occurrence in the second list.
 func listDifference(all, gone []string) (left []string) {
 	count := map[string]int{}
 	for _, s := range gone {

@@ -174,7 +174,7 @@ type fixReport struct {
 	*fix.Result
 	path    string
 	file    string // the argument FILE
-	wanted  string // the path of --write; "" if none
+	wanted  string // the path from --write; "" without the flag
 	text    []byte
 	form    *fix.Form
 	written string // the corrected copy; "" if none was written

@@ -9,7 +9,7 @@ import (
 )
 
 // TestFlagTexts checks that every flag has a description, and a METAVAR unless it is a switch. Every command must
-// have an example and a detailed text.
+// have an example and a detailed description.
 func TestFlagTexts(t *testing.T) {
 	var check func(cmd *cobra.Command)
 	check = func(cmd *cobra.Command) {

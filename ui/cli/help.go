@@ -230,7 +230,7 @@ func targetsHelp(l lineWriter) {
 	}
 }
 
-// targetRules returns the rules for a target. Each rule has a subject and a text.
+// targetRules returns the rules for a target. Each rule has a subject and a description.
 func targetRules(t *protocol.Target) [][2]string {
 	form := map[protocol.ArgsForm]string{protocol.TextForm: "a string", protocol.ObjectForm: "an object", protocol.PositionalForm: "arrays"}
 	depth := ""
@@ -365,7 +365,7 @@ var built string
 // -ldflags "-X toolscope/ui/cli.reports=https://…/issues"
 var reports string
 
-// bugURL returns the URL for bug reports, or a text that says where to report bugs.
+// bugURL returns the URL for bug reports, or a phrase that says where to report bugs.
 func bugURL() string {
 	return cmp.Or(reports, "as an issue in the project from which you got toolscope")
 }

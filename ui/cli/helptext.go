@@ -30,7 +30,7 @@ Usage:
 // rootFlags are the flags that rootHelp lists. 'open --help' lists all flags.
 var rootFlags = []string{"follow", "from", "protocol", "theme", "plain", "ascii", "no-color", "help", "version"}
 
-// rootFlagTexts are shorter texts of flags for rootHelp.
+// rootFlagTexts are shorter descriptions of flags for rootHelp.
 var rootFlagTexts = map[string]string{
 	"follow":   "keep reading as files grow; pick up new files",
 	"from":     "input format; see 'help formats'",

@@ -21,7 +21,7 @@ import (
 	"toolscope/ui/noprobe"
 )
 
-// asHelper is the environment variable that makes the test binary act as the helper with this name.
+// asHelper is the environment variable that makes the test binary act as a helper. Its value is the helper's name.
 const asHelper = "TOOLSCOPE_TEST_HELPER"
 
 var binaryFolder string

@@ -60,7 +60,7 @@ func BenchmarkPeeling(b *testing.B) {
 	}
 }
 
-// BenchmarkCounting counts the responses in a log, and compares this with decoding them to their calls. The rate
+// BenchmarkCounting counts the responses in a log, and compares the cost with that of decoding their calls. The rate
 // counts the bytes of the log.
 func BenchmarkCounting(b *testing.B) {
 	text := strings.Repeat(logOf(logShapes[0], false, logged{longStream(100), "req_1", 4211}), 500)

@@ -290,7 +290,7 @@ var logShapes = []logShape{
 	}),
 }
 
-// asNumbers returns the bytes of a text as a JSON list.
+// asNumbers returns the bytes of a string as a JSON list of numbers.
 func asNumbers(text string) string {
 	var b strings.Builder
 	for i := range len(text) {

@@ -32,7 +32,7 @@ type plainPrinter struct {
 	events  int                 // number of printed events
 	begun   int32               // turns below this number have been printed
 	printed map[stream.Ref]bool // calls of open turns that have been printed
-	words   map[string]bool     // texts of alarms that have been printed
+	words   map[string]bool     // alarms that have been printed, as text
 }
 
 // printLive prints the records of an inbox until the inbox ends or a signal arrives. If there are recent captures to

@@ -150,7 +150,8 @@ func TestProxyPrints(t *testing.T) {
 	}
 }
 
-// TestProxyText checks that calls are printed as print does, after the URL and the lines for the environment.
+// TestProxyText checks that calls are printed in the same form as by the command print, after the URL and the lines
+// for the environment.
 func TestProxyText(t *testing.T) {
 	upstream, _ := provider(t, answers(events, anthropicAnswer))
 	p := proxied(t, "--to", upstream, "--print-env")

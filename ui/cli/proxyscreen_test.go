@@ -52,7 +52,7 @@ func TestProxyScreen(t *testing.T) {
 	}
 }
 
-// TestProxyScreenRefuses checks that a refused request of a client is reported on the screen.
+// TestProxyScreenRefuses checks that the screen reports a request that the proxy refused.
 func TestProxyScreenRefuses(t *testing.T) {
 	p := start(t, launch{w: 100, args: []string{"proxy"}})
 	url := urlOf(p)

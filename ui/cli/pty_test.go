@@ -155,7 +155,7 @@ func now[T any](p *console, f func(*screen) T) T {
 	return f(p.screen)
 }
 
-// shows reports whether the current screen contains a text.
+// shows reports whether the current screen contains the given text.
 func (p *console) shows(text string) bool {
 	return now(p, func(s *screen) bool { return s.shows(text) })
 }
@@ -192,7 +192,8 @@ func (p *console) signal(s syscall.Signal) {
 	}
 }
 
-// exit waits for the program's end and returns its exit code. After a signal it is 128+n, as in a shell.
+// exit waits for the program's end and returns its exit code. If signal n ended the program, the code is 128+n, as in
+// a shell.
 func (p *console) exit() int {
 	p.t.Helper()
 	select {

@@ -125,7 +125,7 @@ func (p *hubPublisher) finishSending(ctx context.Context, a *app) error {
 	return nil
 }
 
-// unsentNotes describes the data that is missing on the hub at the end, with the reasons.
+// unsentNotes describes the data that is missing from the hub at the end, with the reasons.
 func (p *hubPublisher) unsentNotes() (all []string) {
 	s := p.Progress()
 	told := func(n int64, where, why string) {
@@ -324,7 +324,7 @@ const (
 )
 
 // isDue reports whether the problem should be reported now. If so, it stores the problem as the latest reported one.
-// An empty text means that the problem has ended.
+// An empty string means that the problem has ended.
 func (c *troubleNotice) isDue(now time.Time, trouble string) bool {
 	if trouble == c.reported {
 		c.since = time.Time{}

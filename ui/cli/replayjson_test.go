@@ -116,7 +116,7 @@ func sentText(t *testing.T, to *protocol.Target, sent json.RawMessage) (text str
 	return text
 }
 
-// applied returns a text with the edits of a diff applied.
+// applied returns text with the edits of a diff applied.
 func applied(t *testing.T, text string, diff []editJSON) (out string) {
 	t.Helper()
 	at := 0

@@ -316,8 +316,8 @@ func sizeText(n int64) string {
 	return fmt.Sprintf("%d MB", n/1_000_000)
 }
 
-// newEditor returns a command that opens a text in the user's editor. The text is in a new file that only its owner
-// can read. The file is removed when the editor ends, so the user must save any changes elsewhere.
+// newEditor returns a command that opens text in the user's editor. The text is in a new file that only its owner can
+// read. The file is removed when the editor ends, so the user must save any changes elsewhere.
 func newEditor(name string, data []byte) (tea.ExecCommand, func(), error) {
 	editing, err := editorOf("")
 	if err != nil {
@@ -373,13 +373,13 @@ func fileBehind(w io.Writer) io.Writer {
 	return w
 }
 
-// These constants limit a command to which a text is piped.
+// These constants limit a command to which text is piped.
 const (
 	pipeTime      = 30 * time.Second
 	maxPipeOutput = 1 << 20
 )
 
-// pipeTo pipes a text to a shell command. It returns the command's output and errors.
+// pipeTo pipes text to a shell command. It returns the command's output and errors.
 func pipeTo(command string, data []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), pipeTime)
 	defer cancel()

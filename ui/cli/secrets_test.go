@@ -38,7 +38,7 @@ var secretsOf = map[string]string{
 
 var marker = regexp.MustCompile(`CANARY\d\d`)
 
-// found returns the places whose secrets are in a text.
+// found returns the places whose secrets are in the given text.
 func found(text string) (places []string) {
 	for place, secret := range secretsOf {
 		if strings.Contains(text, marker.FindString(secret)) {
@@ -112,7 +112,7 @@ func askLeaky(t *testing.T, url string) {
 	}
 }
 
-// wantNoSecrets fails the test if a capture or any of the texts contains a secret.
+// wantNoSecrets fails the test if a capture or any of the strings contains a secret.
 func wantNoSecrets(t *testing.T, recording string, texts ...string) {
 	t.Helper()
 	recorded, err := os.ReadFile(recording)
@@ -149,7 +149,7 @@ func TestProxySecrets(t *testing.T) {
 	}
 }
 
-// TestConnectSecrets is like TestProxySecrets, for a request of connect.
+// TestConnectSecrets is like TestProxySecrets, for a request that connect sends.
 func TestConnectSecrets(t *testing.T) {
 	keyless(t)
 	upstream, _ := provider(t, leaky)
@@ -169,7 +169,7 @@ func TestConnectSecrets(t *testing.T) {
 	}
 }
 
-// urlOf returns the address of the proxy on the screen.
+// urlOf returns the address of the proxy that the screen shows.
 func urlOf(p *console) string {
 	p.t.Helper()
 	p.untilShown("WAITING")

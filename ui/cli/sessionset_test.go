@@ -13,7 +13,7 @@ import (
 // A sessionEntry is an entry of a generated session: user, text, call, result, compact or rewind.
 type sessionEntry struct {
 	kind, id, text string
-	turn           int // of text and calls
+	turn           int // for text and calls: the number of their turn
 }
 
 // newSession returns a session of three rounds, each with parallel calls and their results.
@@ -33,12 +33,12 @@ func newSession(calls int) (s []sessionEntry) {
 
 func sessionCallID(round, n int) string { return fmt.Sprintf("toolu_r%dn%d", round, n) }
 
-// sessionIndex returns the index of the entry of a kind with an id.
+// sessionIndex returns the index of the entry with the given kind and id.
 func sessionIndex(s []sessionEntry, kind, id string) int {
 	return slices.IndexFunc(s, func(e sessionEntry) bool { return e.kind == kind && e.id == id })
 }
 
-// without returns a session without the entry of a kind with an id.
+// without returns a session without the entry that has the given kind and id.
 func without(s []sessionEntry, kind, id string) []sessionEntry {
 	i := sessionIndex(s, kind, id)
 	return slices.Delete(slices.Clone(s), i, i+1)

@@ -184,7 +184,7 @@ func (p *watched) checkFlat(t *testing.T, requests int) {
 		what   string
 		of     func(resources) int
 		spread int // allowed growth in percent
-		more   int // allowed growth in addition
+		more   int // allowed absolute growth, in addition
 	}{
 		{"descriptors", func(r resources) int { return r.files }, 5, 8},
 		{"threads", func(r resources) int { return r.threads }, 5, 4},
@@ -221,9 +221,9 @@ type zeroes struct{}
 func (zeroes) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
 // TestSoak runs proxies, a hub, a followed log and a screen at once for the time in TOOLSCOPE_SOAK, e.g. 1h. The
-// traffic is random and has resets, cancelled requests and errors. The log is rotated. As root, the disk of one proxy
-// is full half of the time. Each exchange must be recorded or reported as a gap, each response must arrive
-// unchanged, and the descriptors, threads and memory of each program must not grow.
+// traffic is random and has resets, cancelled requests and errors. The log is rotated. If the test runs as root, the
+// disk of one proxy is full half of the time. Each exchange must be recorded or reported as a gap, each response must
+// arrive unchanged, and the descriptors, threads and memory of each program must not grow.
 func TestSoak(t *testing.T) {
 	length, err := time.ParseDuration(os.Getenv("TOOLSCOPE_SOAK"))
 	if err != nil {

@@ -36,7 +36,7 @@ type statsFlags struct {
 // period is a period of time. A zero start or end means no limit.
 type period struct{ since, until time.Time }
 
-// parsePeriod parses --since and --until at the given time.
+// parsePeriod parses --since and --until, which may be relative to now.
 func (f *statsFlags) parsePeriod(now time.Time) (of period, err error) {
 	for _, of := range []struct {
 		name, text string

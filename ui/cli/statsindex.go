@@ -121,8 +121,8 @@ func (x *statsIndex) loadTurns(files []capture.FoundFile, to *stats.Set) bool {
 	return ok
 }
 
-// minRowsAge is the minimum age of a capture whose turns are kept. If a file has just been changed, its times may not
-// show another change.
+// minRowsAge is the minimum age of a capture whose turns are kept. If a file has just been changed, its times might
+// not show another change.
 const minRowsAge = 2 * time.Second
 
 // storeTurns keeps the turns of the current source, if the capture has not changed since loadTurns. A failure is not reported,

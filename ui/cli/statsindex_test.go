@@ -42,7 +42,7 @@ func keepCapture(t *testing.T, path, text string) {
 	}
 }
 
-// timedRuns returns the texts of captures that begin at a known time.
+// timedRuns returns the contents of captures that begin at a known time.
 func timedRuns(t *testing.T, runs, broken int) (texts []string) {
 	t.Helper()
 	dir := savedRuns(t, runs, broken, 200)

@@ -18,7 +18,7 @@ func runIndexedStats() int {
 }
 
 // TestStatsIndexKilled checks that the numbers are the same after a process that writes the index was killed at its
-// first change of the index's folder, at its second one, and so on.
+// first change to the index's folder, at its second one, and so on.
 func TestStatsIndexKilled(t *testing.T) {
 	state, kept := keptFolder(t)
 	for n, text := range timedRuns(t, 3, 1) {

@@ -459,7 +459,7 @@ func (s *suiteReport) writeMarkdown(to lineWriter) {
 		strings.Join(protocolsOf(s.chosen), ", "), cmp.Or(wrong, "none"), textIf(offSpec != "", "; off-spec: "+offSpec))
 }
 
-// inCell returns a text for a cell of a Markdown table.
+// inCell escapes text for a cell of a Markdown table.
 func inCell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(display.Clean(text).String())
 }

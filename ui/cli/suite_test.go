@@ -86,7 +86,7 @@ func linesOf(t *testing.T, o outcome, verdict string) (ids []string, total suite
 	return ids, total
 }
 
-// faultyAdapters are the faults of the test adapter, each with the cases that it fails.
+// faultyAdapters are the faults of the test adapter, each with the cases that fail because of it.
 var faultyAdapters = map[string][]string{
 	"right":                {},
 	"right bytes":          {},

@@ -19,7 +19,7 @@ import (
 	"toolscope/stream/count"
 )
 
-// suiteAsker asks a library for the calls that it finds in a case with a chunking.
+// suiteAsker asks a library for the calls that it finds in a case that is sent with a given chunking.
 type suiteAsker interface {
 	askCase(c *suite.Case, chunking string) (*suite.Answer, error)
 }
@@ -131,7 +131,7 @@ func lastLine(errs []byte) string {
 	return textIf(text != "", ": "+text[strings.LastIndexByte(text, '\n')+1:])
 }
 
-// quoteStart quotes the start of a text.
+// quoteStart quotes the start of a string.
 func quoteStart(text string) string { return strconv.Quote(stream.Clip([]byte(text), 0, 80)) }
 
 // askCase asks the adapter. After a question without an answer, it starts the adapter again and repeats the
@@ -180,7 +180,7 @@ func (d *suiteAdapter) askOnce(c *suite.Case, chunking string) (*suite.Answer, e
 	return answer, nil
 }
 
-// endInput closes the adapter's input and waits for its end. A line after the last answer is an error.
+// endInput closes the adapter's input and waits for the adapter to end. A line after the last answer is an error.
 func (d *suiteAdapter) endInput() error {
 	defer d.killProcess()
 	d.in.Close()

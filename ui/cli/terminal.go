@@ -215,8 +215,7 @@ var clipboardTools = []struct {
 	{"TMUX", "tmux", []string{"load-buffer", "-w", "-"}, nil},
 }
 
-// toUTF16 encodes a text as UTF-16 with a byte order mark. Windows programs read this encoding with any code
-// page.
+// toUTF16 encodes text as UTF-16 with a byte order mark. Windows programs read this encoding with any code page.
 func toUTF16(text []byte) []byte {
 	out := []byte{0xff, 0xfe} // byte order mark
 	for _, unit := range utf16.Encode([]rune(string(text))) {

@@ -14,8 +14,8 @@ import (
 	"toolscope/themes"
 )
 
-// lookTheme returns the theme with a name. It can be the user's own theme, a built-in theme, or the theme for
-// a chroma style. A name that contains a slash or ends with .toml is a file. The function note receives the
+// lookTheme returns the theme with a name. It can be the user's own theme, a built-in theme, or the theme for a
+// chroma style. A name that contains a slash or ends with .toml is the path of a file. The function note receives the
 // problems in a file that don't prevent its use.
 func lookTheme(name string, dark bool, note func(string)) (themes.Theme, error) {
 	path, err := name, error(nil)

@@ -308,7 +308,7 @@ func (t *tlsTunnel) sumUse(client string, ended bool) (u tunnelUse) {
 	return u
 }
 
-// directNote says that the user's NO_PROXY may be the reason why nothing came.
+// directNote says that the user's NO_PROXY may be the reason why no connection used the tunnel.
 func (t *tlsTunnel) directNote() string {
 	if own := cmp.Or(os.Getenv("NO_PROXY"), os.Getenv("no_proxy")); own != "" {
 		return "; NO_PROXY makes clients go directly to " + own

@@ -98,7 +98,8 @@ func runScript(t *testing.T, env []string, script string, flags ...string) (stde
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// TestRunTLS checks that a client's requests over TLS are recorded, and the note about each reason why there are none.
+// TestRunTLS checks that a client's requests over TLS are recorded. It also checks the note about each reason why
+// none are recorded.
 func TestRunTLS(t *testing.T) {
 	builtProgram(t)
 	env := tlsNetwork(t, func(w http.ResponseWriter, r *http.Request) {

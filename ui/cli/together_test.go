@@ -41,7 +41,7 @@ func TestPrintTogether(t *testing.T) {
 	}
 }
 
-// TestOrderedWriter checks that output is kept until its turn, and that more output than may be kept waits.
+// TestOrderedWriter checks that output is kept until its turn, and that a write beyond the maximum size waits.
 func TestOrderedWriter(t *testing.T) {
 	t.Parallel()
 	var to bytes.Buffer

@@ -93,7 +93,7 @@ func (s *sceneServer) takeFacts() torture.Facts {
 	return f
 }
 
-// runTool runs the tool note or tick.
+// runTool runs one of the tools, note or tick.
 func (s *sceneServer) runTool(w http.ResponseWriter, name string, args []byte) {
 	number := 0
 	s.noteChange(func() {

@@ -244,8 +244,8 @@ func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream
 	return append(list, r)
 }
 
-// addLateFinding adds the current event's finding about a printed call, e.g. a loop, to the latest time that the call was
-// sent back in the list.
+// addLateFinding adds the current event's finding about a printed call, e.g. a loop, to the last entry about that
+// call in the list.
 func (q *turnPrinter) addLateFinding(list []sentBackCall, turn int32) {
 	e, _ := q.in.Timeline.Event(q.events)
 	for i := range slices.Backward(list) {

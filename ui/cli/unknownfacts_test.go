@@ -11,8 +11,8 @@ import (
 	"toolscope/ui/present"
 )
 
-// TestUnknownFacts checks that each kind of missing fact has a text for readers. The facts about the exchange must
-// keep the words of the capture format.
+// TestUnknownFacts checks that each kind of missing fact has a description for readers. The facts about the exchange
+// must keep the words of the capture format.
 func TestUnknownFacts(t *testing.T) {
 	lacks := []capture.Lack{
 		capture.NoDeltas, capture.NoTimes, capture.LateTimes, capture.Reencoded, capture.Resent, capture.NoEnding, capture.NoBody,
