@@ -97,7 +97,7 @@ func TestBrokenRequests(t *testing.T) {
 			if rule.proof == provenByHost && f.other != "" {
 				want = place("info")
 			}
-			if f.name == "deepseek" { // only the host's own rule
+			if f.name == "deepseek" { // only DeepSeek's own host has the rule
 				want = ""
 			}
 			if f.other != "" {

@@ -38,7 +38,7 @@ func sniffFraming(contentType string, head []byte, ended bool) (f frameFormat, o
 		return sniffObjects(text, ended)
 	}
 	if text[0] < ' ' && strings.HasPrefix(contentType, "application/vnd.amazon.eventstream") {
-		return frameFormat{awsFraming, new(stream.EventStream)}, true // damaged from the first bytes
+		return frameFormat{awsFraming, new(stream.EventStream)}, true // the stream is damaged from its first bytes
 	}
 	if could, is := looksLikeSSE(text); is || strings.HasPrefix(contentType, "text/event-stream") {
 		return frameFormat{"SSE", new(stream.SSESplitter)}, true
@@ -102,7 +102,7 @@ func (o *firstJSONObject) sawEnd(p []byte) bool {
 	if o.end == 0 || len(bytes.TrimSpace(p[max(0, o.end-start):])) == 0 {
 		return line
 	}
-	*o = firstJSONObject{end: -1} // the end of the first object is used only once
+	*o = firstJSONObject{end: -1} // the end of the first object isn't needed any more
 	return true
 }
 

@@ -140,7 +140,7 @@ func TestKeepCools(t *testing.T) {
 	if !x.Evicted() || turn.Retention != stream.Evicted || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
 		t.Fatalf("cold %v, turn %v", x.Evicted(), turn.Retention)
 	}
-	for n := range whole.Session().Turns { // one after another: each reload evicts earlier ones again
+	for n := range whole.Session().Turns { // one exchange after another, because each reload evicts earlier ones
 		number := whole.Session().Turns[n].Exchange
 		if read := in.Reload(int32(n)); read != nil {
 			if err := read()(); err != nil {

@@ -85,7 +85,7 @@ func (in *Inspector) isInOtherSession(b *requestrules.Breach, key sessionKey) bo
 // agent also skips such a turn.
 func (h *history) addSessionCalls(t *stream.Turn) {
 	s := h.check.session
-	if x := h.x; s == nil && x.Request.Size() == 0 && x.Head.Incremental && x.Head.Reconstructed && !x.in.alone { // nothing new was asked
+	if x := h.x; s == nil && x.Request.Size() == 0 && x.Head.Incremental && x.Head.Reconstructed && !x.in.alone { // the turn has no new request
 		s, _ = h.sessionState()
 	}
 	if s == nil || t.Phase() == stream.TurnAborted {

@@ -21,7 +21,7 @@ var stalled = &stream.Diagnosis{
 // than minStall is never a stall.
 const (
 	maxCallSilence  = 30 * time.Second  // inside the arguments of a call, where a model doesn't pause to think
-	maxOtherSilence = 120 * time.Second // outside arguments, once a call has begun; in reasoning always
+	maxOtherSilence = 120 * time.Second // outside arguments once a call has begun, and always in reasoning
 	minStall        = 20 * time.Second
 	minKnownGaps    = 30 // minimum number of gaps for the usual gaps to be known
 )

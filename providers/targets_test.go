@@ -108,7 +108,7 @@ func (l limit) check(t *testing.T, what string, takes func(string) bool) {
 	for c := range rune(0x80) {
 		for i := range n {
 			s := strings.Repeat("a", i) + string(c) + strings.Repeat("a", n-1-i)
-			if c != '\n' && c != '\r' { // . doesn't match these
+			if c != '\n' && c != '\r' { // in a pattern, . doesn't match these
 				is(s, pattern.MatchString(s))
 			}
 		}

@@ -141,7 +141,7 @@ type session struct {
 type call struct {
 	*protocol.Call
 	kind            string
-	rank            int // origin of the name; see nameOf
+	rank            int // rank of the name's source; see nameOf
 	title           string
 	input           []byte
 	content, output json.Value // latest content and raw output

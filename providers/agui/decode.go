@@ -79,7 +79,7 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	case "THINKING_TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK",
 		"STEP_FINISHED": // TanStack AI sends reasoning in this event
 		t.AppendReasoning(0, d.ev.delta)
-	case "REASONING_ENCRYPTED_VALUE": // some of these events belong to messages
+	case "REASONING_ENCRYPTED_VALUE": // some of these events are about messages instead of calls
 		if c := d.knownCall(d.ev.entityID); c != nil && d.ev.subtype.Is("tool-call") {
 			c.Meta(stream.CallInfo{Signature: d.ev.encrypted.Text()})
 		}

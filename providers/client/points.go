@@ -118,8 +118,7 @@ func ProxySetupOf(command string) *ProxySetup {
 // toolSearch makes Claude Code declare the same tools as without a proxy.
 var toolSearch = Var{Name: "ENABLE_TOOL_SEARCH", Value: "true", Why: "Claude Code turns off tool search if it doesn't call Anthropic directly; this variable keeps tool search on"}
 
-// copilotUses returns a function that reports whether Copilot CLI uses the user's own provider, of the
-// given type.
+// copilotUses returns a function that reports whether Copilot CLI uses the user's own provider of the given type.
 func copilotUses(kind string) func(func(string) string) bool {
 	return func(env func(string) string) bool {
 		return env("COPILOT_PROVIDER_BASE_URL") != "" && cmp.Or(env("COPILOT_PROVIDER_TYPE"), "openai") == kind

@@ -88,7 +88,7 @@ func sessionOfUser(user json.Value) string {
 type RequestShape struct {
 	System, Tools, Model uint64
 	Messages             []uint64 // hashes of the messages after the system prompt
-	lead                 int      // number of messages that are the system prompt
+	lead                 int      // number of messages that form the system prompt
 }
 
 // ShapeOf returns the shape of a request.

@@ -391,7 +391,7 @@ func (d *document) moveResult(at requestrules.Spot, result *protocol.Part, call 
 		return nil
 	}
 	words := stream.Messagef("move the result of %s directly after its call", nameOf(result))
-	if removed.edits[0].from == edits[0].from { // it is already there
+	if removed.edits[0].from == edits[0].from { // the result is already there
 		return nil
 	}
 	return newCorrection(words, append(removed.edits, edits...)...)

@@ -164,7 +164,7 @@ func (d *document) locateParts() {
 	if len(d.items) == 0 {
 		return
 	}
-	next := d.spans[0].inRequest // parts that are not inside a message follow
+	next := d.spans[0].inRequest // parts that are not inside a message begin here
 	if d.Form == Body {
 		next = d.items[0].from
 	}

@@ -143,7 +143,7 @@ func TestReadBack(t *testing.T) {
 		if got, want := outline(messages), "system:Be brief. user:Oslo? assistant:get_weather{\"city\":\"Oslo\"} user:=4 C "; got != want {
 			t.Errorf("%s: the history is %s\nof %s", h.Name, got, body)
 		}
-		if protocolOf(body) != to.Protocol && to.Protocol != "ollama" && to.Protocol != "cohere" { // their bodies have no fields of their own
+		if protocolOf(body) != to.Protocol && to.Protocol != "ollama" && to.Protocol != "cohere" { // the bodies of these protocols have no fields of their own
 			t.Errorf("%s: recognised as %q: %s", h.Name, protocolOf(body), body)
 		}
 	}

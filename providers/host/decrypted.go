@@ -22,8 +22,8 @@ var (
 	googleRegions = []string{"us-central1", "us-east1", "us-east4", "us-east5", "us-west1", "europe-west1", "europe-west4", "asia-northeast1", "asia-southeast1"}
 )
 
-// Names returns the names of all hosts of models that use TLS, sorted. They include the addresses in the environment.
-// A name with a region is returned for the regions in the environment, or for the regions in a list.
+// Names returns the sorted names of all hosts of models that use TLS. They include the hosts in the environment's
+// addresses. A name with a region is returned for the regions in the environment, or for the regions in a list.
 func Names(getenv func(string) string) []string {
 	names := slices.Clone(clientOnly)
 	add := func(h *Host, regions []string) {

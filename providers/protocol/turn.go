@@ -314,7 +314,7 @@ type Call struct {
 	turn     *Turn
 	silent   bool // see IsCounted
 	reported reportedOnce
-	unsealed int  // length of reported at the latest Seal
+	unsealed int  // length of the list reported at the latest Seal
 	null     bool // the arguments so far are the beginning of the word null
 	keeps    bool
 	kept     []byte

@@ -198,13 +198,13 @@ func judgeOther(f *argsFacts, text []byte) argsVerdict {
 	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write")}
 }
 
-// isFirst reports whether text is the first of several objects in f.
+// isFirst reports whether text is the first of several objects in the original.
 func isFirst(f *argsFacts, text []byte) bool {
 	first, ok := repairJSON(f)
 	return ok && json.Same(first, text)
 }
 
-// isSanitised reports whether text differs from f only in U+FFFD for invalid Unicode.
+// isSanitised reports whether text differs from the original only in U+FFFD for invalid Unicode.
 func isSanitised(f *argsFacts, text []byte) bool {
 	switch {
 	case !f.half.is() && !f.invalid.is():
@@ -224,7 +224,7 @@ func saysNothing(text []byte) bool {
 	return len(text) == 0 || string(text) == "null" || json.Value(text).EmptyObject()
 }
 
-// isRounded reports whether text is f with its numbers rounded to doubles.
+// isRounded reports whether text is the original with its numbers rounded to doubles.
 func isRounded(f *argsFacts, text []byte) bool {
 	if !f.integer.is() && !f.fraction.is() && !f.huge.is() {
 		return false

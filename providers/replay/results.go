@@ -21,7 +21,7 @@ type resultPairer struct {
 	waiting    map[callKey][]place      // unpaired results, in order
 	taken      map[place]bool           // results that are paired and stay in their place
 	made       map[int][]*protocol.Part // results to insert after a message with calls, by index of the message
-	moved      map[place]bool           // the results in made that come from another place
+	moved      map[place]bool           // places from which results in the field made were moved
 	unanswered []unanswered             // calls without a result in the required place
 	numbers    map[*protocol.Part]int   // numbers of the calls in the source
 }

@@ -16,7 +16,7 @@ type Source struct {
 	facts    []*argsFacts // facts about each call, in order
 	results  bool         // the last message contains pending results, which a Preview keeps separate
 	split    bool         // calls of the same turn were put into several messages
-	behind   []bool       // for each call of a split source: it has no signature, but an earlier call in its message has one
+	behind   []bool       // for each call of a split source: whether it has no signature, but an earlier call in its message has one
 	others   []UnsentCall // calls in the conversation that are not sent
 	evidence []Evidence
 	earlier  int // number of earlier calls of the turn that are not sent

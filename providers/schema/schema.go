@@ -363,9 +363,9 @@ type schemaNode struct {
 
 	maxItems, maxKeys int
 
-	// The following fields combine the schema with all schemas in same and any.
+	// The following fields combine the schema with all schemas in the fields same and any.
 	settled   bool
-	all       []*schemaNode // the node, and recursively the nodes in same
+	all       []*schemaNode // the node and, recursively, the nodes in the field same
 	choices   [][]*schemaNode
 	types     kinds    // kinds that type keywords allow
 	kinds     kinds    // types, restricted to the kinds of the listed values
