@@ -138,7 +138,7 @@ func (f *File) isSame(opened *os.File) bool {
 type filePart struct {
 	file       *File
 	in         *inputReader
-	start, end int64 // end is never after the end that the first read reached
+	start, end int64 // end is at most the offset at which the first read ended
 	whole      bool  // records made at the file's end belong to the part
 }
 

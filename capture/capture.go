@@ -155,7 +155,7 @@ type Head struct {
 	Header      http.Header // header fields, with canonical names; heads may share a header, so never change it
 	Start       time.Time   // when this side began, by the wall clock
 	Wrappers    string      // the wrappers around the bytes, from outside in: "docker json-file › .log"
-	Lacks       []Lack      // what the source can't show
+	Lacks       []Lack      // facts that the source can't show
 	Incremental bool        // the request contains only the additions to the previous request
 }
 

@@ -20,7 +20,7 @@ type desk struct {
 	err  error
 }
 
-const patience = 10 * time.Second // set when a test is about to fail
+const patience = 10 * time.Second // maximum time that a test waits for an expected event
 
 // followed runs a test body while a source follows a file, once with the file system's notifications and once
 // without.

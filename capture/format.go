@@ -314,7 +314,7 @@ func quickRecord(line, room []byte, heads headCache) (r Record, ok bool) {
 }
 
 // linePrefix returns the exchange x at the beginning of a line, and the time t before it; t is nil if there is no
-// time. If the line begins otherwise, x is 0. The result rest begins with another key, or is the line's end.
+// time. If the line begins in another way, x is 0. The result rest begins with the next key, or is the line's end.
 func linePrefix(line []byte) (t []byte, x int, rest []byte) {
 	p, first := bytes.CutPrefix(line, []byte(`{"x":`))
 	if !first {

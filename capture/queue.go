@@ -67,7 +67,7 @@ type Queue[T any] struct {
 	queue  []T
 	first  int   // index in queue: the items before it were taken
 	taken  int64 // number of items that were ever taken
-	lately int   // number of items that waited at a Take: a decaying maximum
+	lately int   // decaying maximum of the number of items that wait at a Take
 	batch  []T   // the batch of the latest Take
 	closed bool
 	err    error
@@ -199,7 +199,7 @@ func (b *Queue[T]) Done() (bool, error) {
 	return b.closed && b.waitingCount() == 0, b.err
 }
 
-// Wakeups returns a channel that receives when there may be items, or when the queue has ended.
+// Wakeups returns a channel that receives a value when there may be items, or when the queue has ended.
 func (b *Queue[T]) Wakeups() <-chan struct{} { return b.bell }
 
 // Wake sends on the channel of Wakeups.
@@ -225,7 +225,7 @@ func (b *Queue[T]) State() QueueState {
 
 // openExchange is an exchange that has begun and not ended.
 type openExchange struct {
-	out  bool    // it was not admitted
+	out  bool    // the exchange was not admitted
 	gaps [2]*gap // for its response and its request: the last waiting item of that side, if that item is a gap
 }
 

@@ -123,7 +123,7 @@ func TestBeginsWithTooMuch(t *testing.T) {
 // TestKeptOut checks that nothing of an exchange is kept if the exchange begins when the reserve is used up. An
 // exchange that was admitted earlier is kept until its end.
 func TestKeptOut(t *testing.T) {
-	b := NewQueue(gaps(4 * 2 * endRoom)) // a reserve for two
+	b := NewQueue(gaps(4 * 2 * endRoom)) // with a reserve for two exchanges
 	for x := range 3 {
 		b.Put(letter{stream: QueueStream{x, true}, head: true})
 	}

@@ -72,8 +72,8 @@ type WebSocketReader struct {
 	control []byte // payload of the unfinished control frame
 
 	came int64 // number of all bytes
-	// Start and End are the offsets of the latest frame, counted over all bytes. When a message is emitted, that is
-	// its last frame.
+	// Start and End are the offsets of the latest frame, counted over all bytes. When a message is emitted, its last
+	// frame is the latest frame.
 	Start, End int64
 
 	Message []byte // the unfinished message

@@ -320,7 +320,7 @@ func reasonOf(v []any) string {
 // keep their data during a restart, and reconnect.
 func (h *Hub) restartOnDiskError(ctx context.Context) {
 	defer close(h.healed)
-	pause, since := minHealPause, time.Time{} // time of the last restart
+	pause, since := minHealPause, time.Time{} // since is the time of the last restart
 	for {
 		select {
 		case <-ctx.Done():

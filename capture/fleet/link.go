@@ -23,7 +23,7 @@ import (
 const (
 	minRedialDelay     = 250 * time.Millisecond
 	maxRedialDelay     = 10 * time.Second
-	maxViewRedialDelay = 2 * time.Second // maximum for a view, where a user waits
+	maxViewRedialDelay = 2 * time.Second // maximum for a view, because a user waits for it
 	steady             = time.Second     // a connection that lasted this long resets the delay
 )
 

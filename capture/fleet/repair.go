@@ -188,7 +188,7 @@ func (f *messageFile) repairNumber(at, end int, before uint64) {
 	if n&isDeletion != 0 && (n&^isDeletion == want || f.subjectSizeOf(at) == 0) {
 		return // the message was deleted
 	}
-	if end+messageHead <= len(f.text) { // the next one decides
+	if end+messageHead <= len(f.text) { // the next message decides
 		next := f.numberOf(end)
 		if after := end + f.sizeOf(end); before == 0 && after+messageHead <= len(f.text) && f.numberOf(after) == next+1 {
 			want = next - 1

@@ -160,7 +160,7 @@ func TestNamesInCassettes(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if again, all := standing(t, cassette, path); again != 4 || all != 6 { // the file is read twice
+	if again, all := standing(t, cassette, path); again != 4 || all != 6 { // the file is read twice, so its exchanges count twice
 		t.Errorf("%d of %d exchanges can be read again", again, all)
 	}
 }

@@ -229,8 +229,7 @@ func byMark(all []*logStream, f *payload) []*logStream {
 
 // The code below separates streams whose chunks don't name their response.
 
-// apartFrom reports whether a chunk can't belong to a stream, although neither of them names its
-// response.
+// apartFrom reports whether a chunk that doesn't name its response can't belong to a stream.
 func (x *logStream) apartFrom(f *payload) bool {
 	if f.id != 0 || !traitsOf(f.of).Unnamed || f.is != aChunk {
 		return false

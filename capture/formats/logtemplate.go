@@ -28,7 +28,7 @@ type templateLevel struct {
 	start      stringStart  // beginning of the string with the next level
 }
 
-// isBare reports whether there is text neither before nor after the next level.
+// isBare reports whether there is no text before or after the next level.
 func (l *templateLevel) isBare() bool { return len(l.head.parts) == 0 && len(l.tail.parts) == 0 }
 
 // templateSide is the text before or after the next level. The next line is likely to have the same text as
@@ -249,8 +249,8 @@ func (c *stringStart) readString(dst, p []byte) (out []byte, n int, closed bool)
 	return out, n, closed
 }
 
-// learnFrom makes the beginning that p shares with the string before it the common beginning. It ends after a colon,
-// because no escape contains one, and before the first \u, which may lack its digits.
+// learnFrom sets the common beginning to the bytes with which p and the previous string both begin. It ends after a
+// colon, because no escape contains one, and before the first \u, which may lack its digits.
 func (c *stringStart) learnFrom(p []byte) {
 	n := 0
 	for n < min(len(p), len(c.last)) && p[n] == c.last[n] {
@@ -512,8 +512,8 @@ func placeIn(text, part []byte) int {
 	return -1
 }
 
-// sameButDigits compares the beginning of p with the parameter was, ignoring the values and the number of digits. It
-// returns the length of the matching part of p, or 0 if the two differ. They are, for example, times of lines.
+// sameButDigits compares the beginning of p with the parameter was, for example the times of two lines. It ignores
+// the values and the number of digits. It returns the length of the matching part of p, or 0 if the two differ.
 func sameButDigits(was, p []byte) (n int) {
 	for n+8 <= min(len(was), len(p)) && binary.LittleEndian.Uint64(was[n:]) == binary.LittleEndian.Uint64(p[n:]) {
 		n += 8

@@ -193,7 +193,7 @@ func (g *exchangeBuilder) undoChunking() {
 // Body returns all bytes of the response.
 func (x *Exchange) Body() []byte { return x.firstBytes(math.MaxInt) }
 
-// firstBytes returns the chunks of the body that contain its first n bytes.
+// firstBytes returns the joined chunks that contain the first n bytes of the body.
 func (x *Exchange) firstBytes(n int) (p []byte) {
 	for _, c := range x.Chunks {
 		if len(p) >= n {

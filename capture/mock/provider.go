@@ -298,7 +298,7 @@ type socket struct {
 	p     *Provider
 	r     *http.Request
 	conn  net.Conn
-	write sync.Mutex // pongs are sent between messages
+	write sync.Mutex // protects writes, because pongs are sent between messages
 	ctx   context.Context
 }
 

@@ -313,7 +313,7 @@ func (x *exchange) endRecord() capture.Record {
 
 // cutCause returns the reason for cutting the exchange, or nil if the exchange isn't cut.
 func (x *exchange) cutCause() error {
-	if x.client.Context().Err() != nil && !IsHalfClosed(x.client) { // x.ctx may not have been cancelled yet
+	if x.client.Context().Err() != nil && !IsHalfClosed(x.client) { // x.ctx might not be cancelled yet
 		x.cancel(context.Cause(x.client.Context()))
 	}
 	return context.Cause(x.ctx)

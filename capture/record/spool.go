@@ -101,7 +101,7 @@ func (s *Spool) Name() string { return filepath.Base(s.base) }
 // Path returns the path of the first segment, which may be deleted.
 func (s *Spool) Path() string { return s.base + Extension }
 
-// Wakeups returns a channel that receives when there may be new bytes, or when the spool has ended.
+// Wakeups returns a channel that receives a value when there may be new bytes, or when the spool has ended.
 func (s *Spool) Wakeups() <-chan struct{} { return s.bell }
 
 // Wake sends on the channel of Wakeups.

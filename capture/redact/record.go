@@ -42,7 +42,7 @@ type bodyRedactor interface {
 	takeOutput(to int64) []byte
 }
 
-// recordEnd is a record that ends at a place of a body.
+// recordEnd is a record and the place in the body where it ends.
 type recordEnd struct {
 	record capture.Record // without its data
 	to     int64

@@ -107,8 +107,8 @@ func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, 
 	return &Result{Records: records, Events: r.countEvents(), EventsBefore: before, Questions: r.questions, Kept: kept, Limit: string(limit)}, nil
 }
 
-// maxLateQuestions is the number of questions that may be asked after a limit, about texts that have not been
-// replaced yet.
+// maxLateQuestions is the number of questions that may be asked after a limit was reached, about texts that have not
+// been replaced yet.
 const maxLateQuestions = 2000
 
 func newReducer(ctx context.Context, records []capture.Record, o Options) *reducer {
@@ -155,8 +155,8 @@ func (r *reducer) startsWith(records []capture.Record) bool {
 // run applies all steps until none of them changes the draft.
 func (r *reducer) run() {
 	for r.cutRounds(); !r.frozen && r.err == nil; r.cutRounds() {
-		// Now the numbers stay as they are, because an event may be needed only to close a gap. They are computed again,
-		// because the latest draft may have been undone.
+		// From now on, the numbers stay as they are, because an event may be needed only because its removal would
+		// change later numbers. First, they are computed once more: the latest draft may have been undone.
 		r.closeGaps()
 		for n, text := range r.numbers {
 			if text != r.textOf(n) {

@@ -189,7 +189,7 @@ func joinMembers(pieces []string) (text string) {
 
 var standIn = regexp.MustCompile(`^"[ctm][0-9]+"$`)
 
-// nameLetter returns the first letter of the short form of an id, a name or a model. It returns "" for other texts.
+// nameLetter returns the first letter of the short form of an id, a name or a model. It returns "" for other values.
 func nameLetter(n *node) string {
 	switch {
 	case isContent(n.path):

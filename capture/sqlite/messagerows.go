@@ -37,7 +37,7 @@ func (m messageRows) read(d *DB, tables map[string]*Table) ([]byte, error) {
 		}
 		if m.with != nil {
 			name := m.value
-			if name == "content_json" { // the name in goose's export
+			if name == "content_json" { // goose's export calls it "content"
 				name = "content"
 			}
 			message = "{" + quoteText(name) + ":" + message + "}"

@@ -94,8 +94,8 @@ func listNames(names []string) string {
 // opencodeRow is a message or a part of one.
 type opencodeRow struct{ id, of, data string }
 
-// readOpencode reads opencode's messages and their parts, and returns a document for each session, the newest
-// first, as opencode export prints it. The database has the ids in separate columns.
+// readOpencode reads opencode's messages and their parts, and returns a document for each session, the newest first,
+// as opencode export prints it. It adds the ids, which the database has in separate columns.
 func readOpencode(d *DB, tables map[string]*Table) ([]byte, error) {
 	rows := func(table string, columns []string) (by map[string][]opencodeRow, err error) {
 		by = map[string][]opencodeRow{}
