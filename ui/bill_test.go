@@ -18,8 +18,8 @@ func answer(exchange int, url, model, usage string) []stream.Record {
 
 const someUsage = `,"usage":{"prompt_tokens":1000,"completion_tokens":100,"total_tokens":1100}`
 
-// TestCosts checks that each turn's cost is next to the turn, and the total below all turns. An unknown cost is shown
-// as unknown.
+// TestCosts checks that the page of a turn shows the cost of the turn, and the total of all turns. An unknown cost is
+// shown as unknown.
 func TestCosts(t *testing.T) {
 	s := newScreen(t, 140, 40)
 	s.feed(answer(1, "https://api.openai.com/v1/chat/completions", "gpt-5", someUsage)...)
@@ -43,7 +43,7 @@ func TestUsage(t *testing.T) {
 	s.press("1k").shows("tokens   in 1,000 (600 cached) · out 100 (64 reasoning)", "in $1.25, cached $0.125, out $10.00 per")
 }
 
-// TestCostWhileItComes checks that the cost is marked as unfinished until the last usage has arrived.
+// TestCostWhileItComes checks that the cost is marked as approximate until the last usage has arrived.
 func TestCostWhileItComes(t *testing.T) {
 	records := new(anthropic).open("msg_1").text("Hi").stop("end_turn").records
 	s := newScreen(t, 140, 40, ascii)

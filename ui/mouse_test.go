@@ -245,7 +245,7 @@ func TestDragTime(t *testing.T) {
 	}
 }
 
-// TestMouseOnStage checks that the captions of a tour are not a timeline.
+// TestMouseOnStage checks that clicks on the captions of a tour don't change the moment, unlike clicks on the timeline.
 func TestMouseOnStage(t *testing.T) {
 	s := staged(t, 80, 24).press("M")
 	before := s.moment.eventCount()

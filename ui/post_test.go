@@ -10,7 +10,7 @@ import (
 	"toolscope/ui/send"
 )
 
-// testPlaces returns hosts. One of them can't be reached, and one has no model.
+// testPlaces returns hosts. One of them has no key, and one has no model.
 func testPlaces() (all []send.Destination) {
 	for _, p := range []struct{ name, address, trouble string }{
 		{"anthropic", "http://a.test", ""}, {"openai", "https://o.test/v1", "no key in the environment: looked for OPENAI_API_KEY"},

@@ -170,7 +170,7 @@ func TestLateHighlighting(t *testing.T) {
 	s.press("<esc>").shows("B · Bash")
 }
 
-// TestSuspend checks that the program stops only if that is possible.
+// TestSuspend checks that the program is suspended only if that is possible.
 func TestSuspend(t *testing.T) {
 	stopped := 0
 	s := newScreen(t, 80, 24, func(o *Options) { o.Suspend = func() { stopped++ } }).press("<c-z>")

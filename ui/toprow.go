@@ -300,7 +300,7 @@ func (fd *frameDrawer) mapRows() int {
 // mapCaption is the width of the words after a map whose cells stand for several turns.
 const mapCaption = 19
 
-// extendMap computes the cells of the map, if turns or their verdicts changed.
+// extendMap computes the cells of the map again if the turns, their verdicts or the width have changed.
 func (fd *frameDrawer) extendMap() {
 	turns, v := fd.m.view.Session().Turns, &fd.m.verdicts
 	width := fd.m.w - 2

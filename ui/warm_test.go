@@ -11,7 +11,7 @@ import (
 
 var rgb = regexp.MustCompile(`[34]8;2;(\d+);(\d+);(\d+)`)
 
-// warmCells returns the number of texts in the frame whose colour or background is yellow, orange or red.
+// warmCells returns the number of cells in the frame whose colour or background is yellow, orange or red.
 func warmCells(s *rig) (n int) {
 	for _, row := range strings.Split(s.View(), "\n") {
 		n += warmIn(s, row)
@@ -19,7 +19,7 @@ func warmCells(s *rig) (n int) {
 	return n
 }
 
-// warmIn returns the number of such texts in one row.
+// warmIn returns the number of such cells in one row.
 func warmIn(s *rig, row string) (n int) {
 	cells(s, row, func(sgr string, width int) {
 		for _, m := range rgb.FindAllStringSubmatch(sgr, -1) {

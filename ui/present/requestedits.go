@@ -94,7 +94,7 @@ func partText(v json.Value) string {
 }
 
 // compareMessages adds the differences between two lists of messages. The messages that are the same at the beginning
-// and at the end of both lists are one row each.
+// of both lists are one row, and so are those that are the same at the end.
 func (d *requestDiff) compareMessages(key string, before, now []json.Value) {
 	same := func(a, b json.Value) bool { return providers.DescribeDifference(key, a, b) == "" }
 	most := min(len(before), len(now))

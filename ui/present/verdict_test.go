@@ -10,7 +10,8 @@ import (
 	"toolscope/ui/display"
 )
 
-// TestVerdictWords checks the words of each finding that can be a warning or an error.
+// TestVerdictWords checks that each finding that can be a warning or an error has words for a verdict, and that no
+// words are too wide.
 func TestVerdictWords(t *testing.T) {
 	for _, d := range providers.Findings() {
 		loud := d.Severity > stream.Info || slices.ContainsFunc(d.OtherSeverities, func(s stream.Severity) bool { return s > stream.Info })

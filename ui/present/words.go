@@ -33,8 +33,8 @@ func ShortModel(model string) string {
 	return short
 }
 
-// TurnTitle names a turn by its parent, request, model or file, whichever is known first. If none is known, it names
-// the protocol.
+// TurnTitle names a turn by the first of these that is known: its parent, its request, its model, its file or its
+// protocol.
 func TurnTitle(x *providers.Exchange, t *stream.Turn) string {
 	switch {
 	case t.Parent != "":

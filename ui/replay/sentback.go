@@ -428,8 +428,8 @@ func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
 	return screen.VerdictRoles[verdict], p.Format("%s (%s, %s)", verdict, replay.Seen, p.Name(how))
 }
 
-// clientNames returns texts with the names of the policies that have the same effect, the longest text first. If there is
-// only one, they name the client that was seen to use it.
+// clientNames returns texts with the names of the policies that have the same effect, the longest text first. If
+// there is only one policy, the texts name the client that was seen to use it.
 func clientNames(policies string) []string {
 	if policies == "" {
 		return nil

@@ -45,8 +45,9 @@ type Tracer struct {
 	Now     func() time.Time    // returns a substitute for unknown times; nil to leave them zero
 }
 
-// Spans returns the spans of a turn and its calls. If the request's time is known, the ids depend only on that
-// time, the URL and the response. So a turn has the same ids in every run, on every machine.
+// Spans returns the spans of a turn and its calls. If the start of the turn is known, the ids depend only on that
+// time, the URL, the response, and the turn's index in its exchange. So a turn has the same ids in every run, on
+// every machine.
 func (tr *Tracer) Spans(of *TracedTurn) []Span {
 	t, said := of.Turn, &spanTexts{tr: tr, room: maxTextBytes}
 	s := Span{Name: strings.TrimSpace(of.OperationName() + " " + said.limitWord(cmp.Or(of.RequestedModel, t.Model))), Client: true, Machine: of.Machine}

@@ -310,7 +310,8 @@ func otherDifferences(before, after *Set, keys []Key) (list []string) {
 	return list
 }
 
-// usualValue returns the most frequent known value of a key, the number of turns that have it, and the number of turns.
+// usualValue returns the most frequent known value of a key, the number of turns that have it, and the number of all
+// turns. Background requests don't count.
 func (s *Set) usualValue(k Key) (value string, n, all int) {
 	counts := map[string]int{}
 	for i := range s.turns {

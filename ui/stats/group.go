@@ -142,8 +142,8 @@ func (s *Set) Background() (n int) {
 }
 
 // resolveModels sets the model of turns whose response names none, e.g. because the provider refused the request. If
-// the other responses to requests for the same model all name one model, that is the model. Otherwise it is the
-// requested model.
+// the other responses to requests for the same model at the same host all name one model, that is the model.
+// Otherwise it is the requested model.
 func (s *Set) resolveModels() {
 	type request struct{ server, model string }
 	of := map[request]string{}

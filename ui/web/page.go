@@ -130,7 +130,7 @@ func (h *writer) write(s string) {
 	}
 }
 
-// raw writes markup without escapes.
+// raw writes markup without escaping it.
 func (h *writer) raw(s markup) *writer {
 	h.write(string(s))
 	return h
