@@ -399,7 +399,7 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 	}
 }
 
-// locateArgs finds the arguments in the body. It relies on the order of the parts, which is the same in the body.
+// locateArgs finds the arguments in the body, provided that the parts are in the same order there.
 func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 	b.Args, b.At = b.Part.Args, -1
 	from := 0

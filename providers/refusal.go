@@ -42,7 +42,7 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32)
 // maxErrorBody is the maximum number of bytes of an error that are searched for another error.
 const maxErrorBody = 64 << 10
 
-// hasContent reports whether the response contains output of the model. On a WebSocket, the turn is a response.
+// hasContent reports whether the response contains output of the model. On a WebSocket, only the given turn counts.
 func (x *Exchange) hasContent(turn int32) bool {
 	return slices.ContainsFunc(x.turns, func(n int32) bool {
 		t := x.in.Session().Turn(n)

@@ -397,9 +397,9 @@ func (in *Inspector) isNewBreach(x *Exchange, b *requestBreach) bool {
 	return true
 }
 
-// placeOf returns the place of a part in the body. Messages and parts are in the same order in the body, except those
-// of the system prompt. A message without a text of its own has the place of its first part. The result end is 0 if the
-// part was not found.
+// placeOf returns the place of a part in the body. Messages are in the same order in the body, except the system
+// prompt. The parts of a message may be in another order. A message without a text of its own has the place of its
+// first part. The result end is 0 if the part was not found.
 func placeOf(body []byte, messages []protocol.Message, at requestrules.Spot) (start, end int) {
 	if at.Message < 0 {
 		return 0, 0

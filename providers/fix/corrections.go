@@ -123,7 +123,7 @@ func (d *document) hasResultAfter(id string, call partPlace) bool {
 	return false
 }
 
-// isBlock reports whether a part is one of several blocks in the content of its item.
+// isBlock reports whether a part is a block in the content of its item.
 func (d *document) isBlock(place valueRange) bool {
 	i := d.itemAt(place.from)
 	return i >= 0 && d.items[i].valueRange != place

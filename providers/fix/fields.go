@@ -183,8 +183,8 @@ func (d *document) dropItemID(at requestrules.Spot, p *protocol.Part) *correctio
 	return newCorrection(words, d.removeValue(f.field))
 }
 
-// renameTool replaces a tool name that the target doesn't accept in calls, results and declarations. It returns nil
-// if the name is empty, or if no part and no declaration has it.
+// renameTool replaces a tool name in calls, results and declarations, because the target doesn't accept it. It
+// returns nil if the name is empty, or if no part and no declaration has it.
 func (d *document) renameTool(name string) *correction {
 	rule := d.Target.Names
 	fresh := mapClass(name, rule.Class)
