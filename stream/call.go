@@ -137,7 +137,7 @@ func (c *Call) ArgsLen() int {
 	return len(c.args.s)
 }
 
-// Deltas returns how many deltas have arrived, including empty ones; 0 while the turn is evicted.
+// Deltas returns how many deltas have arrived, including empty ones, or 0 while the turn is evicted.
 func (c *Call) Deltas() int { return c.deltas.Len() }
 
 // DeltasBefore returns the number of deltas from events before the given event.
@@ -474,7 +474,7 @@ func (c *Call) withdrawSeal() {
 
 // endByLimit ends a call of a response that a limit cut. A call whose final arguments are a complete object stays as
 // it is. Empty arguments and free text look complete wherever they are cut. So such a call stays as it is only if an
-// event before this finish made its arguments final.
+// earlier frame made its arguments final.
 func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {

@@ -136,7 +136,7 @@ func (f Finding) WithDetail(name string, fields ...any) Finding {
 	return f
 }
 
-// Value returns the value of a field, nil if there is none.
+// Value returns the value of a field, or nil if there is none.
 func (d *Detail) Value(key string) any {
 	for _, f := range d.Fields {
 		if f.Key == key {

@@ -408,8 +408,8 @@ func (c *Call) checkBorder(text string, event int) {
 	}
 }
 
-// markupStarts and markupEnds are beginnings of model markup before and after arguments: tokens of models, and
-// tags of their templates.
+// markupStarts and markupEnds are the first characters of model markup before and after arguments: tokens of models,
+// and tags of their templates.
 var (
 	markupStarts = []string{"[ARGS]", "[TOOL_CALLS]", "<|", "<｜", "<tool_call", "<function", "<arguments", "<parameter"}
 	markupEnds   = []string{"</", "<|", "<｜", "[/", "<end", "<tool_call", "<arg_", "<eos"}

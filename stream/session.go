@@ -266,7 +266,7 @@ func (t *Turn) addToChoice(c *Call) {
 	of.calls = append(of.calls, int32(c.Number))
 }
 
-// choiceCallsOf returns the calls of a choice, nil if it has none.
+// choiceCallsOf returns the calls of a choice, or nil if it has none.
 func (t *Turn) choiceCallsOf(choice int32) *choiceCalls {
 	for i := range t.choices {
 		if t.choices[i].choice == choice {

@@ -15,7 +15,7 @@ type Timeline struct {
 	blocks           []eventBlock
 	checkpoints      []checkpoint
 	texts            Arena // stores the texts of returned events
-	retentionChanges int32 // number of times that turns were evicted, dropped or reloaded
+	retentionChanges int32 // number of times that turns were evicted, dropped, reloaded or removed
 	session          Session
 }
 
@@ -261,8 +261,8 @@ func (t *Timeline) foldUpTo(s *Session, n int) {
 	}
 }
 
-// skipFreedBlock skips the events of a freed block, but not event n. All turns of the block were dropped: the past session
-// gets the rows of those that began in it.
+// skipFreedBlock skips the events of a freed block, but not event n. All turns of the block were dropped. The past
+// session gets the rows of the turns that began in the block.
 func (t *Timeline) skipFreedBlock(s *Session, n int) {
 	s.events = min(n, (s.events/blockEvents+1)*blockEvents)
 	for _, on := range t.session.Turns[min(len(s.Turns), len(t.session.Turns)):] {

@@ -151,7 +151,7 @@ func (t *Turn) inSlot(key int32) *Call {
 const MaxCalls = 1<<16 - 1
 
 // reportUnopened reports an event for a call that was never opened. All such events of a turn cause a single finding,
-// and create no call. At the end of the turn, their number is added to the finding.
+// and create no call. At the end of the turn, the number of the other events is added to the finding.
 func (t *Turn) reportUnopened(e *Event, n int) {
 	t.keepBase()
 	if t.unopened++; t.unopened == 1 {
@@ -160,7 +160,7 @@ func (t *Turn) reportUnopened(e *Event, n int) {
 	}
 }
 
-// countUnopened adds the number of events of never-opened calls to the finding about these events.
+// countUnopened adds the number of further events for calls that were never opened to the finding about the first.
 func (t *Turn) countUnopened() {
 	if t.unopened < 2 {
 		return

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// PathAt returns the path of the smallest value in a JSON text that contains a range, for example
+// PathAt returns the path of the smallest value that contains a range of a JSON text, for example
 // messages[4].content[0].
 func PathAt(body []byte, start, end int) (path string) {
 	value, base := Value(body), 0
@@ -19,8 +19,7 @@ func PathAt(body []byte, start, end int) (path string) {
 	return strings.TrimPrefix(path, ".")
 }
 
-// ChildAt returns the field or element of a value that contains a range, with its name in a path and its
-// offset.
+// ChildAt returns the field or element that contains a range of a value, with its name in a path and its offset.
 func ChildAt(value Value, start, end int) (name string, child Value, at int) {
 	s := value.Scan()
 	isIn := func(v Value) bool {

@@ -17,7 +17,7 @@ func runInBackground(f func()) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread()
-		_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), backgroundNice) // without it, f is only less polite
+		_ = unix.Setpriority(unix.PRIO_PROCESS, unix.Gettid(), backgroundNice) // if this fails, f has the usual priority
 		f()
 	}()
 	<-done

@@ -13,7 +13,7 @@ func niceOf(t *testing.T) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return 20 - n // the system call adds 20, to never return a negative number
+	return 20 - n // the system call returns 20 minus the nice value, so that the result is never negative
 }
 
 // TestRunInBackground checks that the function runs with a low priority, and that the caller keeps its own.

@@ -22,7 +22,7 @@ import (
 
 // glass is an emulated terminal, with the bytes written to it and the content that they produce.
 type glass struct {
-	cells [][]string // text of each cell, after its paint
+	cells [][]string // paint and text of each cell
 	x, y  int
 	paint string
 	state byte

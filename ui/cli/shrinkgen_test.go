@@ -64,7 +64,7 @@ func (c plantedCall) pieces() (list []string) {
 	return list
 }
 
-// wires writes the events of a stream, by protocol.
+// wires are the functions that return the events of a stream, by protocol.
 var wires = map[string]func(*plantedStream) []string{
 	"openai-chat": func(g *plantedStream) (all []string) {
 		chunk := func(delta, finish string) {

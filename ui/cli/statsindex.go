@@ -125,9 +125,9 @@ func (x *statsIndex) loadTurns(files []capture.FoundFile, to *stats.Set) bool {
 // not show another change.
 const minRowsAge = 2 * time.Second
 
-// storeTurns keeps the turns of the current source, if the capture has not changed since loadTurns. A failure is not reported,
-// because stats then reads the capture again. Turns with unknown time are kept for one day, because their costs depend on
-// the day.
+// storeTurns keeps the turns of the current source, if the capture has not changed since loadTurns. A failure is not
+// reported, because stats then reads the capture again. Turns with unknown time are kept for one day, because their
+// costs depend on the day.
 func (x *statsIndex) storeTurns(turns []stats.Turn) {
 	if x == nil || x.key == "" || x.key != x.keyOf(x.file) {
 		return
