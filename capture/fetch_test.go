@@ -242,7 +242,7 @@ func TestFetchNoHTTP(t *testing.T) {
 	}
 }
 
-// TestTrouble checks the texts of errors. They never contain the URL.
+// TestTrouble checks the texts of errors, and that they never contain the URL.
 func TestTrouble(t *testing.T) {
 	in := func(err error) error { return &url.Error{Op: "Get", URL: "http://x/?key=s3cret", Err: err} }
 	for _, test := range []struct {

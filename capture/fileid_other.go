@@ -4,6 +4,5 @@ package capture
 
 import "io/fs"
 
-// fileIDOf returns the same ID for all files: on this system, files have no ID without another system
-// call.
+// fileIDOf returns the same ID for all files: on this system, getting an ID would need another system call.
 func fileIDOf(fs.FileInfo) fileID { return fileID{} }

@@ -448,7 +448,8 @@ func (t *tail) close() {
 }
 
 // settleTime is the minimum age of a modification time that isUnchanged trusts. The age counts from the last time
-// that the file was read to its end. After a more recent change, another change may not alter the modification time.
+// that the file was read to its end. After a more recent change, the next change might leave the modification time as
+// it is.
 const settleTime = 2 * time.Second
 
 // isUnchanged reports whether a file has not changed since it was last read to its end.

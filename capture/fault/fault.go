@@ -92,7 +92,7 @@ func kindOf(name string) int {
 	return slices.IndexFunc(kinds, func(k faultKind) bool { return k.name == name })
 }
 
-// ParseFaults parses the faults in a command line, one for each word.
+// ParseFaults parses the words of a command line, each of which names one fault.
 func ParseFaults(words ...string) ([]Fault, error) {
 	var list []Fault
 	for _, word := range words {

@@ -152,7 +152,7 @@ type indexSender struct {
 	at      int64         // the spool has been read up to here
 	line    int64         // offset of the line that is being read
 	opens   map[int]int64 // offsets where exchanges begin
-	ends    []int         // ended exchanges with calls that may not be pending yet
+	ends    []int         // ended exchanges with calls that might not be pending yet
 	pending []pendingCall
 
 	mu     sync.Mutex

@@ -38,7 +38,7 @@ func eachAgentLog(t *testing.T, do func(t *testing.T, f capture.Format, name str
 	}
 }
 
-// TestAgentLogs checks the records of the logs that contain all kinds of entries.
+// TestAgentLogs checks that the logs with all kinds of entries have the expected records.
 func TestAgentLogs(t *testing.T) {
 	eachAgentLog(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		if !strings.Contains(name, "old") && !strings.Contains(name, "kinds") {

@@ -278,8 +278,8 @@ func (l *interceptorLog) timeOf(r *valuesReader, line fileValue) time.Duration {
 	return r.in.RecordTime(parseClock(line.get("timestamp")))
 }
 
-// continueExchange adds a line of a response to its exchange, and ends the exchange after the last line. The log may
-// not have the line of the request.
+// continueExchange adds a line of a response to its exchange, and ends the exchange after the last line. The line of
+// the request might be missing from the log.
 func (l *interceptorLog) continueExchange(r *valuesReader, line fileValue, kind string) {
 	id := line.get("request_id").asText()
 	n, known := l.open[id]

@@ -152,8 +152,8 @@ func TestPiecesPassAtOnce(t *testing.T) {
 	}
 }
 
-// TestHeadsPassAsTheyAre compares the request that the upstream gets, and the response that the client gets, with and
-// without the proxy.
+// TestHeadsPassAsTheyAre checks that heads are forwarded unchanged, except for the host, the fields of one
+// connection, and the proxy's mark.
 func TestHeadsPassAsTheyAre(t *testing.T) {
 	const request = "POST /v1/x%2Fy/{z}?a=1;b=%zz HTTP/1.1\r\nHost: HOST\r\nContent-Length: 2\r\nAuthorization: Bearer k\r\nX-Forwarded-For: 1.2.3.4\r\n" +
 		"Forwarded: for=x\r\nAccept-Encoding: br, zstd\r\nX-Two: a\r\nX-Two: b\r\nAnthropic-Version: 2023-06-01\r\nX-Empty:\r\nCookie: a=b\r\n" +

@@ -14,7 +14,7 @@ const (
 	noWait   = 0
 )
 
-// atEnd is empty, because a file that is opened to append can't be truncated after a failed write.
+// atEnd is 0, because a file that is opened to append can't be truncated after a failed write.
 const atEnd = 0
 
 // Kinds of lock.

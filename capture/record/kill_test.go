@@ -23,7 +23,7 @@ const (
 	killsEnv = "TOOLSCOPE_KILLS"       // number of times that the test kills a child
 )
 
-// TestKilled checks a recording child that is killed at random moments. The child's capture opens, and is complete
+// TestKilled checks that the capture of a recording child that is killed at random moments opens, and is complete
 // except for its last line. No record that the child had handed over more than 100 ms before the kill is missing.
 func TestKilled(t *testing.T) {
 	kills := 25
@@ -50,7 +50,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills: at most %d records lost, the oldest %v old; %d torn lines", kills, most, worst, torn)
-	// The kernel may not schedule the writing thread for a while, so one kill in twenty may be late.
+	// The kernel might not schedule the writing thread for a while, so one kill in twenty may be late.
 	if late > kills/20 {
 		t.Errorf("%d of %d kills cost more than the last 100 ms", late, kills)
 	}

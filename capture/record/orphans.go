@@ -116,8 +116,8 @@ func (s *Spool) Remove() {
 	s.lock.remove()
 }
 
-// lockPath returns the path of a spool's lock file. Its name is hidden, so that opening all files of the
-// folder skips it.
+// lockPath returns the path of a spool's lock file. The file is hidden, so that opening all files of the folder skips
+// it.
 func lockPath(dir, name string) string { return filepath.Join(dir, "."+name+".lock") }
 
 // SendMark is the send position of a spool. If it can't be read, it is the zero value, and everything that the

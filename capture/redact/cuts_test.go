@@ -111,8 +111,8 @@ func TestCutsOfEveryProtocol(t *testing.T) {
 	}
 }
 
-// FuzzCutsOfDeltas cuts any text with any secret in any two places. The text is in one of two calls whose deltas
-// alternate.
+// FuzzCutsOfDeltas checks that any text with any secret has the same output however it is cut into three deltas. The
+// text is in one of two calls whose deltas alternate.
 func FuzzCutsOfDeltas(f *testing.F) {
 	for i, text := range cutTexts {
 		f.Add(sample(text), uint16(i), uint16(3*i), uint8(i))
@@ -153,7 +153,7 @@ func TestObjectsComeWhole(t *testing.T) {
 }
 
 // TestRepeatedByDocuments checks that a secret that is complete in each of several documents is found each time,
-// whatever the name of the field.
+// whatever the field's name is.
 func TestRepeatedByDocuments(t *testing.T) {
 	for _, field := range []string{"text", "content", "id", "note"} {
 		for _, kind := range []string{"sk-ant-{24}", "AKIA{u16}", "hf_{34}", "glpat-{20}"} {

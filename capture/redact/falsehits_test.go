@@ -42,8 +42,8 @@ func falseHits(t *testing.T, root string, limit int, wanted func(path string) bo
 	return hits, size
 }
 
-// TestFalseHitsInSource searches 10 MB of source code. A rule whose shape has a prefix must never find anything
-// there. A rule that recognises a secret by the name before it may be wrong at most once per megabyte.
+// TestFalseHitsInSource checks that, in 10 MB of source code, a rule whose shape has a prefix finds nothing, and that
+// a rule that recognises a secret by the name before it is wrong at most once per megabyte.
 func TestFalseHitsInSource(t *testing.T) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	root := filepath.Join(strings.TrimSpace(string(out)), "src")

@@ -14,8 +14,8 @@ import (
 // kinds are the names of the canaries, in order.
 var kinds = slices.Sorted(maps.Keys(canaries))
 
-// FuzzCuts puts a canary anywhere in any text, and splits the text into records in any way. The output must be the
-// same each time, and must not contain the canary.
+// FuzzCuts checks that the output is the same however a text is split into records, and that it doesn't contain a
+// canary, wherever the canary is in the text.
 func FuzzCuts(f *testing.F) {
 	f.Add(`{"a":"x `, ` y"}`, uint8(0), uint8(3))
 	f.Add("data: {\"a\":\"", "\"}\n\ndata: {\"a\":\"sk-\"}\n\n", uint8(9), uint8(1))
@@ -58,7 +58,8 @@ func FuzzPlain(f *testing.F) {
 
 var otherCall = regexp.MustCompile(`(?m)^data: \{"index":1.*$`)
 
-// FuzzDeltas cuts a canary anywhere. The canary is in the arguments of one of two calls whose deltas alternate.
+// FuzzDeltas checks that no canary is in the output, wherever its text is cut into deltas. The canary is in the
+// arguments of one of two calls whose deltas alternate.
 func FuzzDeltas(f *testing.F) {
 	f.Add("say ", " now", uint8(0), uint64(0x5555), uint8(3))
 	f.Add("a\n\"", "sk-", uint8(9), uint64(1<<40-1), uint8(1))

@@ -117,8 +117,8 @@ func (r *Redactor) Limit() string {
 	return ""
 }
 
-// Hurry makes the redactor withhold the rest of each compressed body whose decoded bytes it is searching, because a few
-// bytes can become so many that searching them takes seconds. The run must end.
+// Hurry is called when the run must end. It makes the redactor withhold the rest of each compressed body whose
+// decoded bytes it is searching, because a few bytes can become so many that searching them takes seconds.
 func (r *Redactor) Hurry() { r.hurried.Store(true) }
 
 func (r *Redactor) noteLimit(limit string) { r.limit.CompareAndSwap(nil, &limit) }

@@ -155,8 +155,8 @@ func (r *reducer) startsWith(records []capture.Record) bool {
 // run applies all steps until none of them changes the draft.
 func (r *reducer) run() {
 	for r.cutRounds(); !r.frozen && r.err == nil; r.cutRounds() {
-		// From now on, the numbers stay as they are, because an event may be needed only because its removal would
-		// change later numbers. First, they are computed once more: the latest draft may have been undone.
+		// From now on, the numbers stay as they are: an event may be needed only because its removal would change later
+		// numbers. First, they are computed once more, because the latest draft may have been undone.
 		r.closeGaps()
 		for n, text := range r.numbers {
 			if text != r.textOf(n) {
