@@ -44,7 +44,7 @@ func inspectRecords(all ...stream.Record) *Inspector {
 
 func oneChunk(line string) []string { return []string{line} }
 
-// TestAgentConnection checks that the messages of both sides are read in order, wherever chunks are cut.
+// TestAgentConnection checks that the messages of both sides are read in order, wherever they are cut into chunks.
 func TestAgentConnection(t *testing.T) {
 	want := []string{"complete end_turn  NO_MODEL_WORDS", `  sealed object complete: {"command":"ls","cwd":"/w"}  PERMISSION_GIVEN`}
 	for range 20 {
@@ -147,7 +147,8 @@ func TestShownCallInRequest(t *testing.T) {
 	}
 }
 
-// TestTerminalText checks that text that a call wrote to a terminal is its result, unless the raw output has text.
+// TestTerminalText checks that the text that a call wrote to a terminal is the call's result, unless the raw output
+// has text.
 func TestTerminalText(t *testing.T) {
 	const shown = `,"_meta":{"terminal_output":{"terminal_id":"t","data":"file "}}}}}
 < {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"call_1","status":"completed","content":[{"type":"terminal","terminalId":"t"}]OUTPUT,"_meta":{"terminal_output_delta":{"data":"\u0041"}}}}}

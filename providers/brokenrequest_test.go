@@ -35,8 +35,8 @@ var pairNear = []func(c *trial){
 	(*trial).endWithCalls, (*trial).swapResults, (*trial).quoteError, (*trial).repeatCalls, (*trial).compact, (*trial).addQuestion, (*trial).splitResults,
 }
 
-// brokenRules lists the rules about requests. The field words of a rule has a provider's error message for each
-// target that has the rule.
+// brokenRules lists the rules about requests. In the field words, a rule has a provider's error message for each
+// target with the rule.
 var brokenRules = []brokenRule{
 	{
 		rule: "call-answered", code: "ORPHAN_CALL", near: pairNear,

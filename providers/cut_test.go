@@ -40,8 +40,8 @@ func TestCutByOthers(t *testing.T) {
 	}
 }
 
-// blamesSoFar returns the findings in the frames that are complete at a byte offset, including the line break that
-// ends the last frame.
+// blamesSoFar returns the findings after the given number of bytes, and after the line break that ends the last
+// frame.
 func (f fixture) blamesSoFar(at int64) []string {
 	in := f.asked()
 	in.Write(stream.Record{Data: f.wire[:min(at+2, int64(len(f.wire)))]})

@@ -8,9 +8,9 @@ import (
 	"toolscope/stream"
 )
 
-// Retention limits the memory for exchanges that have ended. Above the limit, the exchange that ended or was
-// reloaded first is evicted if it can be read again, and otherwise dropped. Open exchanges are kept, except
-// their parts that have ended. The zero Retention keeps everything.
+// Retention limits the memory for exchanges that have ended. Above the limit, the exchange that ended or was reloaded
+// earliest is evicted if it can be read again, and otherwise dropped. Open exchanges are kept, except their parts
+// that have ended. The zero Retention keeps everything.
 type Retention struct {
 	Bytes      int64 // maximum number of bytes in memory of exchanges that can't be read again; 0 for no limit
 	Rereadable int64 // maximum number of bytes in memory of exchanges that can be read again; 0 for no limit

@@ -25,9 +25,9 @@ func returns(in *Inspector, of stream.Ref) (all []stream.SentBackReport, as []st
 	return all, as
 }
 
-// TestLetGo checks the reports about a call that was evicted or dropped: it was sent back unchanged, with the
-// same value, with another value, or not at all. The reports must say that no more is known. Earlier reports
-// must stay.
+// TestLetGo checks the reports about a call that was evicted or dropped: it was sent back unchanged, with the same
+// value, with another value, or not at all. The reports must say that nothing more is known. Earlier reports must
+// stay.
 func TestLetGo(t *testing.T) {
 	const wrote, broken = `{"n": 1.0, "s": "\u00e9"}`, `{"n": `
 	for _, test := range []struct {

@@ -94,8 +94,8 @@ func checkMoments(t *testing.T, records []stream.Record) {
 	}
 }
 
-// TestViewAt checks that the view at n equals the view when there were n events, for each fixture with its
-// request, and for conversations that send calls back.
+// TestViewAt checks that the view at moment n equals the view that was taken when there were n events, for each
+// fixture with its request, and for conversations that send calls back.
 func TestViewAt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(14, 5))
 	for i, s := range spokenAll(t) {
@@ -127,8 +127,8 @@ func demo(t *testing.T, name string) (records []stream.Record) {
 	return records
 }
 
-// TestCorpusMoments checks for every recorded stream that the session at n is the fold of n events, for each
-// n up to 2,000, whatever the order of the moves.
+// TestCorpusMoments checks, for every recorded stream, that the session at moment n is the fold of the first n
+// events, for each n up to 2,000, whatever the order of the moves.
 func TestCorpusMoments(t *testing.T) {
 	step := 13
 	if os.Getenv("TOOLSCOPE_LONG") != "" {

@@ -239,7 +239,7 @@ var unknownProtocol = protocol.Protocol{
 	New:   func(o *protocol.Out) protocol.Decoder { return newUnknown(o, "") },
 }
 
-// unknownLike returns unknownProtocol for a stream that looks like guess.
+// unknownLike returns unknownProtocol for a stream of the guessed kind.
 func unknownLike(guess string) *protocol.Protocol {
 	d := unknownProtocol
 	d.New = func(o *protocol.Out) protocol.Decoder {

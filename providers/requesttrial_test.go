@@ -141,10 +141,10 @@ func (c *trial) insert(at int, model bool, parts ...wirePart) {
 	c.messages = slices.Insert(c.messages, at, wireMessage{model, parts})
 }
 
-// rename gives the call that breaks a rule, and its result, another id.
+// rename gives another id to the call that breaks the rule and to its result.
 func (c *trial) rename(id string) { c.call().id, c.result().id = id, id }
 
-// retitle gives the call that breaks a rule, and its result, the name of another tool.
+// retitle gives the name of another tool to the call that breaks the rule and to its result.
 func (c *trial) retitle(name string) { c.call().name, c.result().name = name, name }
 
 // endWithCalls removes all messages after the calls of the last round.

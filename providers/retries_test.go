@@ -104,9 +104,8 @@ func TestRetryTimes(t *testing.T) {
 	}
 }
 
-// TestRetryOnSocket checks that the first request of a new WebSocket is a repetition if it ends with the message that
-// the failed request ended with. The failed request contains only new messages, and the repetition contains all
-// messages.
+// TestRetryOnSocket checks that the first request of a new WebSocket is a repetition if it has the same last message
+// as the failed request. The failed request contains only new messages, and the repetition contains all messages.
 func TestRetryOnSocket(t *testing.T) {
 	const (
 		head  = `{"type":"response.create","model":"gpt-6.2","prompt_cache_key":"thread-1",`

@@ -80,7 +80,7 @@ func brings(response, call, text string) string {
 	return `{"type":"response.create","model":"m","previous_response_id":"` + response + `","input":[{"type":"function_call_output","call_id":"` + call + `","output":"` + text + `"}]}`
 }
 
-// TestKeptByTheProvider checks a request that continues a history which the provider keeps. The request contains the
+// TestKeptByTheProvider checks a request that continues a history that the provider keeps. The request contains the
 // results of calls, but not the calls. A result proves that the provider's history has the call. There must be no
 // report about other calls.
 func TestKeptByTheProvider(t *testing.T) {

@@ -113,8 +113,8 @@ func (v *View) EventsOf(t *stream.Turn, from int) iter.Seq[int] {
 	}
 }
 
-// EventsBefore iterates backwards over the events of a turn whose numbers are less than before. It skips events that
-// EndHere added.
+// EventsBefore iterates backwards over the events of a turn whose numbers are less than the given one. It skips
+// events that EndHere added.
 func (v *View) EventsBefore(t *stream.Turn, before int) iter.Seq[int] {
 	live := v.in.Session().Turn(t.Number)
 	if live == nil {
@@ -491,8 +491,8 @@ func (v *View) EachRecord(to func(stream.Record)) error {
 	return nil
 }
 
-// EventsAt returns the number of events in all turns up to the last event of t that is not later than at. It
-// includes at least the first event of t.
+// EventsAt returns the number of events in all turns up to the last event of t that is not later than the given time.
+// It includes at least the first event of t.
 func (v *View) EventsAt(t *stream.Turn, at time.Duration) int {
 	n := int(t.OpenedBy) + 1
 	for e := range v.EventsOf(t, int(t.OpenedBy)) {

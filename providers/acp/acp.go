@@ -283,7 +283,7 @@ var (
 
 // nameOf returns the name of the tool: the name in an agent's own fields, the title of a new call if it is one word,
 // or else the kind. A higher rank means a better source. Later titles, and titles that repeat an argument, describe
-// what the call does.
+// the call instead of naming the tool.
 func nameOf(u json.Value) (name string, rank int) {
 	own := []json.Value{u.Get("name"), u.Get("_meta").Get("toolName")}
 	for _, field := range json.Members(u.Get("_meta")) {
@@ -350,7 +350,8 @@ func (c *call) readTerminal(meta json.Value) {
 // maxTerminals is the maximum number of terminals whose text is kept.
 const maxTerminals = 64
 
-// keepTerminal keeps the text of a terminal that the editor runs for the agent. Calls only name the terminal.
+// keepTerminal keeps the text of a terminal that the editor runs for the agent, because calls contain only the
+// terminal's id.
 func (s *session) keepTerminal(id string, text json.Value) {
 	if s.terminals == nil || len(s.terminals) == maxTerminals {
 		s.terminals = map[string][]byte{}

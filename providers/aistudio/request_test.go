@@ -57,8 +57,8 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestFrontEndError checks an error of the front end, which has a form of its own. Only the path shows which protocol
-// is used.
+// TestFrontEndError checks an error of the front end. Such an error has its own form, so only the path shows the
+// protocol.
 func TestFrontEndError(t *testing.T) {
 	got := ""
 	d := Protocol().New(protocol.NewOut(func(e stream.Event) { got += e.String() + "\n" }))

@@ -44,7 +44,7 @@ func (b *contentBlock) mayContain(delta []byte) bool {
 	return true
 }
 
-// deltaBlocks are the kinds of blocks in mayContain.
+// deltaBlocks are the kinds of blocks that mayContain checks.
 var deltaBlocks = map[string]bool{"text": true, "thinking": true, "tool_use": true, "server_tool_use": true, "mcp_tool_use": true}
 
 // startSlot is the slot of the first complete block in message_start. It is high because the stream's later blocks

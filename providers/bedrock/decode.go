@@ -292,8 +292,8 @@ func (d *decoder) reportUsage(t *protocol.Turn) {
 	}
 }
 
-// readUsage returns the counts as stream.Usage. Cached tokens are part of totalTokens but not of inputTokens.
-// If inputTokens and outputTokens alone add up to the total, inputTokens includes the cached tokens.
+// readUsage returns the counts as stream.Usage. Normally, cached tokens are part of totalTokens but not of
+// inputTokens. If inputTokens and outputTokens alone add up to the total, inputTokens includes the cached tokens.
 func readUsage(u json.Value) stream.Usage {
 	n := stream.Usage{
 		Input: protocol.CountOf(u.Get("inputTokens")), Output: protocol.CountOf(u.Get("outputTokens")),

@@ -14,7 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// bomb compresses random bytes followed by zeros. Their sizes, in megabytes, are noise and zeros.
+// bomb compresses random bytes followed by zeros. The parameters noise and zeros are their sizes in megabytes.
 func bomb(t testing.TB, noise, zeros int, open func(io.Writer) io.WriteCloser) []byte {
 	t.Helper()
 	var b bytes.Buffer

@@ -255,8 +255,8 @@ var sharedKeywords = []struct{ name, kind string }{
 	{"minProperties", "object"}, {"maxProperties", "object"},
 }
 
-// convertSchema writes one schema. The references in seen lead to this schema, so following one of them again would
-// never end.
+// convertSchema writes one schema. The references in the list seen lead to this schema, so following one of them
+// again would never end.
 func (c *schemaConverter) convertSchema(v json.Value, depth int, nullable bool, seen []string) json.Value {
 	n := schemaNode{members: map[string]json.Value{}, nullable: nullable}
 	var w json.Writer
@@ -379,8 +379,8 @@ func (n *schemaNode) writeEnum(w *json.Writer) {
 }
 
 // absorbSchema adds to a node those fields of the schema v that the node lacks. It does the same with the schema that
-// v refers to, with the schemas in allOf, and with a single alternative. It returns seen with the references that it
-// followed.
+// v refers to, with the schemas in allOf, and with a single alternative. It returns the list seen with the references
+// that it followed.
 func (c *schemaConverter) absorbSchema(n *schemaNode, v json.Value, seen []string) []string {
 	s := v.Scan()
 	for ok := s.Object(); ok; ok = s.Member() {

@@ -429,8 +429,8 @@ func (t *dialogue) readNote(r *stream.Record) {
 	}
 }
 
-// loseResponses records that missed bytes may contain the responses to the open requests of one side. If here is set,
-// only the requests in this exchange are affected.
+// loseResponses records that missed bytes may contain the responses to the open requests of one side. If the
+// parameter here is set, only the requests in this exchange are affected.
 func (t *dialogue) loseResponses(fromServer, here bool) {
 	for _, open := range t.log.open {
 		if open.Server == t.server && open.FromServer == fromServer && (!here || open.Exchange == t.number) {

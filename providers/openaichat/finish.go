@@ -144,8 +144,8 @@ func (st *choiceState) noteEmptyList(says *choiceContent) {
 	st.emptyLists++
 }
 
-// minEmptyLists is the number of deltas with only an empty list of calls that shows that a call was lost. LM Studio
-// sends such a list in the first and the last delta of text.
+// minEmptyLists is how many deltas with only an empty list of calls show that a call was lost. LM Studio sends such a
+// list in the first and the last delta of text.
 const minEmptyLists = 4
 
 // checkChoices compares the finish reasons with the calls.

@@ -389,7 +389,7 @@ func readTools(request []byte) (all []protocol.Tool) {
 	return all
 }
 
-// readTool reads one tool. A tool that has none of type, function and custom is from another protocol, and readTool
+// readTool reads one tool. A tool without the fields type, function and custom is from another protocol, and readTool
 // returns the zero Tool for it.
 func readTool(t json.Value) protocol.Tool {
 	kind, inner := t.Get("type").Text(), t.Get("function")

@@ -290,7 +290,8 @@ func (t *turn) close(missing string) {
 	t.items, t.last, t.search = items{}, nil, nil
 }
 
-// updateString stores the text of a value in known. It returns the text if it is new and not empty, and otherwise "".
+// updateString stores the text of a value in the string known. It returns the text if it is new and not empty, and
+// otherwise "".
 func updateString(known *string, said json.Value) string {
 	text := said.Text()
 	if text == "" || text == *known {

@@ -172,10 +172,10 @@ type Target struct {
 	Hosts         []string // suffixes of the host names that the target describes
 	WantReasoning []string // other hosts, which refuse a turn with calls if its reasoning is not sent back as text
 
-	// Encode writes messages in the form of the request, each as a JSON text. The text is a message, or an
-	// item if the protocol has items. Encode writes ids, names and arguments unchanged, because the caller
-	// has already fitted them to the target. It writes a part with a Raw as that Raw. It omits system
-	// messages if they have a separate place in the request.
+	// Encode writes messages in the form of the request, each as a JSON text. The text is a message, or an item if
+	// the protocol has items. Encode writes ids, names and arguments unchanged, because the caller has already fitted
+	// them to the target. If a part has a Raw, Encode writes the Raw. It omits system messages if they have a
+	// separate place in the request.
 	Encode func([]Message) [][]byte
 	// Request writes a request for a streamed response with usage. It returns the path, relative to the provider's
 	// address, and the body. It writes only the EncodedMessages; BuildRequest encodes the other messages first.

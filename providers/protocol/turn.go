@@ -64,7 +64,7 @@ func (t *Turn) UpdateIDs(id, model json.Value) {
 	}
 }
 
-// Unknown reports a part of the turn with an unknown type. The name of the type is in what.
+// Unknown reports a part of the turn with an unknown type. The parameter what is the name of the type.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
 // NoteRefusal records that the text of the turn is in a field for refusals.
@@ -149,7 +149,8 @@ func (t *Turn) Finish(word string, code stream.Code) {
 	t.FinishChoice(stream.AllChoices, word, "", code)
 }
 
-// FinishChoice reports the finish reason of one choice. If word is a number, means is its meaning.
+// FinishChoice reports the finish reason of one choice. If word is a number, the parameter means is the number's
+// meaning.
 func (t *Turn) FinishChoice(choice int32, word, means string, code stream.Code) {
 	e := stream.Event{Kind: stream.Finish, Slot: choice, Text: word, Code: code}
 	if means != "" {
@@ -442,7 +443,7 @@ func (c *Call) Once(d *stream.Diagnosis, format string, args ...any) {
 	}
 }
 
-// FindAt reports a finding about the byte of the arguments at offset.
+// FindAt reports a finding about the byte of the arguments at the given offset.
 func (c *Call) FindAt(offset int, d *stream.Diagnosis, format string, args ...any) {
 	f := d.Finding(format, args...)
 	f.Offset = offset

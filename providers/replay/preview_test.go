@@ -32,7 +32,7 @@ func policy(t *testing.T, name string) *replay.Policy {
 }
 
 // calls returns a history with one message of the model. It contains calls with the given arguments in the form of
-// from.
+// the target from.
 func calls(from *protocol.Target, args ...string) []protocol.Message {
 	m := protocol.Message{Role: protocol.Assistant}
 	for i, a := range args {

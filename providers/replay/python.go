@@ -407,10 +407,10 @@ func closedByPython(text string) (closed string, known bool) {
 	return "", true
 }
 
-// endState describes the end of a text. The result inString reports whether the end is inside a string, and
-// escaped whether it follows a backslash there. The result closers closes the open brackets. It is nil if a
-// closing bracket doesn't match an open bracket. The result fixed is the text with the control characters in
-// strings escaped, because LangChain makes Python accept them.
+// endState describes the end of a text. The result inString reports whether the end is inside a string, and escaped
+// whether a backslash precedes it there. The result closers closes the open brackets. It is nil if a closing bracket
+// doesn't match an open bracket. The result fixed is the text with the control characters in strings escaped, because
+// LangChain makes Python accept them.
 func endState(text string) (inString bool, closers []byte, escaped bool, fixed string) {
 	var b strings.Builder
 	var open []byte // closing bracket of each open bracket

@@ -165,8 +165,8 @@ func (t *CallSummary) judgeArgs(sent *protocol.Part, to *protocol.Target) argsVe
 	return argsVerdict{treatment: fate, loss: ArgsAltered.newLoss("the client sent arguments that the model didn't write"), vague: true}
 }
 
-// reportedOr returns the last reported treatment if it is one of others, and fate otherwise. Hashes can't tell these
-// treatments apart.
+// reportedOr returns the last reported treatment if it is in the list others, and otherwise the treatment fate.
+// Hashes can't tell these treatments apart.
 func (t *CallSummary) reportedOr(fate Treatment, others ...Treatment) Treatment {
 	if slices.Contains(others, t.lastReport().Treatment) {
 		return t.lastReport().Treatment
@@ -346,8 +346,8 @@ func (h *History) searchID(id, tool string, in TurnIndex) bool {
 	return h.noteCommon(in, IDKey(id), maxTurns) == 1
 }
 
-// searchContents looks up the contents of the calls in the history. It skips the calls whose ids are in told, because
-// these ids identify them.
+// searchContents looks up the contents of the calls in the history. It skips the calls whose ids are in the map told,
+// because these ids identify them.
 func (h *History) searchContents(told map[string]bool, in TurnIndex) {
 	begins, s := []uint64{h.Position.Begin, 0}, KeyKind{kind: content}
 	if h.Position.Begin == 0 {

@@ -260,8 +260,9 @@ func (c *checker) checkContents() {
 	}
 }
 
-// checkOrder checks that a message of the model may follow a message with the role before. It doesn't report a call
-// directly after another call: the missing or late result of the earlier call is the cause, and checkPairs reports it.
+// checkOrder checks that a message of the model may follow a message with the given role. It doesn't report a call
+// directly after another call: the missing or late result of the earlier call is the cause, and checkPairs reports
+// it.
 func (c *checker) checkOrder(i int, before protocol.Role) {
 	m, to := &c.Messages[i], c.Target
 	switch {

@@ -403,9 +403,9 @@ func (r *stringProgress) isIdle() bool {
 	return len(r.lists) == 0 && (r.maxRunes == unbounded || r.long)
 }
 
-// next reads one character of args[:end]. It returns false if no complete character is left. It calls fail when no
-// word of a list is possible any longer, and long when there are too many characters. If more is set, the literal may
-// continue.
+// next reads one character of args[:end]. It returns false if no complete character is left. It calls the function
+// fail when no word of a list is possible any longer, and the function long when there are too many characters. If
+// more is set, the literal may continue.
 func (r *stringProgress) next(args []byte, end int, more bool, fail func(*wordRange), long func()) bool {
 	c, size := json.NextChar(args[r.at:end], more)
 	if size == 0 {

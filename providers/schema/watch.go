@@ -222,8 +222,8 @@ func (w *CallChecker) checkToken(toks json.TokenList, growing bool) bool {
 	return true
 }
 
-// beginValue begins a value of the given kind. It reports the schemas in want that don't allow the kind, and removes
-// them from want.
+// beginValue begins a value of the given kind. It reports the schemas in the field want that don't allow the kind,
+// and removes them from the field.
 func (w *CallChecker) beginValue(k kinds) {
 	if n := len(w.stack); n > 0 && w.stack[n-1].array {
 		w.beginElement(&w.stack[n-1])

@@ -90,9 +90,9 @@ func LoadCases() (info Info, all []*Case, err error) {
 // HasTag reports whether the case has a given tag.
 func (c *Case) HasTag(tag string) bool { return slices.Contains(c.Tags, tag) }
 
-// SelectCases returns the cases that match a pattern in only and no pattern in not. A pattern is a protocol, a tag,
-// or an ID in which * stands for any text without a slash. If only is empty, all cases match it. A pattern that
-// matches no case is an error.
+// SelectCases returns the cases that match a pattern in the list only and none in the list not. A pattern is a
+// protocol, a tag, or an ID in which * stands for any text without a slash. If only is empty, all cases match it. A
+// pattern that matches no case is an error.
 func SelectCases(all []*Case, only, not []string) (chosen []*Case, err error) {
 	for _, pattern := range slices.Concat(only, not) {
 		if !slices.ContainsFunc(all, func(c *Case) bool { return c.matchesPattern(pattern) }) {

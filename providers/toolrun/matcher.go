@@ -418,8 +418,8 @@ func plainName(name string) string {
 // minShortened is the minimum length of a shortened name. Providers accept names of up to 64 characters.
 const minShortened = 56
 
-// isShortened reports whether name is a shortened form of the longer name plain. Either "..." replaces the
-// middle, or a hash replaces the end.
+// isShortened reports whether a name is a shortened form of a longer one. Either "..." replaces the middle, or a hash
+// replaces the end.
 func isShortened(name, plain string) bool {
 	if len(name) < minShortened || len(plain) < len(name) {
 		return false

@@ -44,7 +44,7 @@ func readGeminiCLI() func(entry json.Value) *message {
 	}
 }
 
-// addCalls adds those calls in a list that are not in calls yet, and those results that were not added yet.
+// addCalls adds those calls in a list that are not in the map calls yet, and those results that were not added yet.
 func (m *message) addCalls(list json.Value, calls map[string]bool) {
 	for c := range list.Elements() {
 		f := valuesOf(c, "id", "name", "args", "result")
