@@ -86,7 +86,7 @@ func (d *Diagnosis) Base() *Diagnosis {
 	return d
 }
 
-// Finding makes a finding of the diagnosis. The message says what happened and what goes wrong as a result.
+// Finding makes a finding with the diagnosis. The message says what happened and what goes wrong as a result.
 func (d *Diagnosis) Finding(format string, args ...any) Finding {
 	f := Finding{Diagnosis: d.Base(), Severity: d.Severity, By: d.By, Offset: NoOffset}
 	f.SetMessage(Messagef(format, args...))

@@ -37,8 +37,8 @@ func alike(t *testing.T, calls []call) []call {
 	return calls
 }
 
-// TestCalls checks that a client library reads the same calls that toolscope shows for the capture, for every
-// division of the bytes into chunks.
+// TestCalls checks that a client library reads the same calls that toolscope shows for the capture, for different
+// divisions of the bytes into chunks.
 func TestCalls(t *testing.T) {
 	for _, p := range protocols {
 		for name, args := range map[string][]string{

@@ -27,8 +27,8 @@ func wantHidden(t *testing.T, place, text string) {
 	}
 }
 
-// TestLaunchHidesArgv checks that the notes of run hide the secrets in its own command line and in the command lines
-// of servers.
+// TestLaunchHidesArgv checks that the notes that run prints hide the secrets in its own command line and in the
+// command lines of servers.
 func TestLaunchHidesArgv(t *testing.T) {
 	lacks := func(command string, env map[string]string, servers ...mcpServer) string {
 		o := newClientLaunch(strings.Fields(command), func(name string) string { return env[name] })

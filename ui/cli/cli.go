@@ -83,7 +83,8 @@ type inputs struct {
 	isRun         bool              // the current source consists of captures of one run
 	unrecognised  []string          // files without a recognised format
 
-	// together reads the files of a directory or pattern at the same time; nil to read one after the other.
+	// together reads the files in a directory or matching a pattern at the same time; nil to read them one after the
+	// other.
 	together func([]capture.FoundFile, func(*providers.Inspector)) error
 	// isKnown is called for each source. If it returns true, the source is not read. It may be nil.
 	isKnown func([]capture.FoundFile) bool

@@ -28,8 +28,8 @@ func TestHostileColours(t *testing.T) {
 	}
 }
 
-// onTerminal returns the output of a command on a terminal with the given number of columns. It leaves out queries
-// of the terminal.
+// onTerminal returns the output of a command on a terminal with the given number of columns. It leaves out terminal
+// queries.
 func onTerminal(t *testing.T, columns int, args ...string) string {
 	t.Helper()
 	p := start(t, launch{w: columns, args: args})

@@ -22,7 +22,7 @@ type screen struct {
 	saved    bool         // saved state of alternate scroll
 	entered  int          // number of times the alternate screen was entered
 	colours  int          // number of SGR sequences that set a colour
-	queries  []string     // queries of the terminal
+	queries  []string     // terminal queries
 	copied   []string     // text that was copied to the clipboard, in base64
 	bad      []string
 	parser   *ansi.Parser

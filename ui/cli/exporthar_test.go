@@ -22,8 +22,8 @@ func TestHARAgain(t *testing.T) {
 	}
 }
 
-// summaries returns the calls of a file, sorted. An archive has no times for single chunks, so the order of
-// parallel responses is unknown.
+// summaries returns the calls in a file, sorted. An archive has no times for single chunks, so the order of parallel
+// responses is unknown.
 func summaries(t *testing.T, file string) (all []string) {
 	t.Helper()
 	calls, _ := command(t, nil, "print", "--format", "jsonl", file).decode(t)

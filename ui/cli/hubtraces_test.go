@@ -101,7 +101,7 @@ func put(t *testing.T, p *fleet.Publisher, exchange int, answer []byte) {
 	}
 }
 
-// TestHubTraces checks that a collector receives all turns of a hub. These include turns that arrive while the hub
+// TestHubTraces checks that a collector receives all turns from a hub. These include turns that arrive while the hub
 // starts. They also include turns that a previous run did not send, because it ended, was killed, or had no
 // collector. After a restart, old turns must not be sent again.
 func TestHubTraces(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"toolscope/capture/fleet"
 )
 
-// publishedTo runs a proxy process that publishes responses of several models to a hub. One response has a
+// publishedTo runs a proxy process that publishes responses from several models to a hub. One response has a
 // malformed call. publishedTo returns the spool and the outcome of the process.
 func publishedTo(t *testing.T, url string, args ...string) (spool string, got outcome) {
 	t.Helper()

@@ -111,7 +111,7 @@ type launch struct {
 	w, h                  int
 	stdin, stdout, stderr *os.File
 	helper                string // runs this helper instead of the program
-	asks                  bool   // allows queries of the terminal
+	asks                  bool   // allows terminal queries
 	copies                bool   // allows sequences for the terminal's clipboard
 	folder                string // folder in which the program runs
 	answer                func(p *console, query string)

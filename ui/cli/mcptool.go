@@ -55,7 +55,7 @@ func serveTools(in io.Reader, out io.Writer, url string) error {
 	}
 }
 
-// toolAnswer returns the result or error of a message.
+// toolAnswer returns the result or the error for a message.
 func toolAnswer(message json.Value, url string) string {
 	params := message.Get("params")
 	switch method := message.Get("method").Text(); method {

@@ -135,7 +135,7 @@ func write(t *testing.T, w io.Writer, data []byte) {
 	}
 }
 
-// TestFollow checks that new calls of a growing file are shown on the screen and printed.
+// TestFollow checks that new calls in a growing file are shown on the screen and printed.
 func TestFollow(t *testing.T) {
 	for _, args := range [][]string{{"open", "-f"}, {"print", "-f"}, {"print", "--format", "jsonl", "-f"}} {
 		t.Run(fmt.Sprint(args), func(t *testing.T) {

@@ -260,7 +260,7 @@ func (r *runningProxy) runInFront(fit *clientLaunch, terminal bool) error {
 // open then, a note is printed.
 const othersTime = 300 * time.Millisecond
 
-// waitForOthers waits for the requests of other processes that the client started. A signal ends the wait.
+// waitForOthers waits for the requests from other processes that the client started. A signal ends the wait.
 func (r *runningProxy) waitForOthers(client string) {
 	if r.proxy.Stats().Live == 0 {
 		return

@@ -178,7 +178,7 @@ func TestSendRefused(t *testing.T) {
 	p.wantExit(0)
 }
 
-// TestSideBySide checks that the responses of several providers can be compared on the screen.
+// TestSideBySide checks that the responses from several providers can be compared on the screen.
 func TestSideBySide(t *testing.T) {
 	t.Parallel()
 	first, _ := provider(t, answers(events, anthropicAnswer))

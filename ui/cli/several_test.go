@@ -25,8 +25,8 @@ func folder(t *testing.T, files map[string]string) {
 	}
 }
 
-// TestSeveral checks that recognised files of a directory or pattern are printed file by file, and the others are
-// listed on one line. The run must fail only if no file is recognised.
+// TestSeveral checks that the recognised files in a directory or matching a pattern are printed file by file, and
+// that the others are listed on one line. The run must fail only if no file is recognised.
 func TestSeveral(t *testing.T) {
 	folder(t, map[string]string{
 		"logs/a.sse": string(turnOf("first")), "logs/sub/b.sse": string(turnOf("second")), "logs/notes.txt": "once upon\n", "logs/.hid.sse": "x",
@@ -61,8 +61,8 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// TestFollowSeveral checks that a missing file is awaited, and that new files of a directory appear on the screen
-// and in print.
+// TestFollowSeveral checks that a missing file is awaited, and that new files in a directory appear on the screen and
+// in the output of print.
 func TestFollowSeveral(t *testing.T) {
 	for _, args := range [][]string{{"open", "-f"}, {"print", "-f"}} {
 		t.Run(fmt.Sprint(args), func(t *testing.T) {

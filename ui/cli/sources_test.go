@@ -25,7 +25,7 @@ func TestDialectFlag(t *testing.T) {
 	}
 }
 
-// TestRequest checks that --request is used to check the calls of a response body, and that errors are clear.
+// TestRequest checks that --request is used to check the calls in a response body, and that errors are clear.
 func TestRequest(t *testing.T) {
 	body := saved(t, "a.sse", `data: {"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c","type":"function","function":{"name":"f","arguments":"{\"n\":\"1\"}"}}]},"finish_reason":"tool_calls"}]}`+"\n\ndata: [DONE]\n\n")
 	good := saved(t, "good.json", `{"tools":[{"type":"function","function":{"name":"f","parameters":{"properties":{"n":{"type":"integer"}}}}}]}`)

@@ -265,7 +265,7 @@ func (a *app) collectStats(ctx context.Context, paths []string, prices *price.Ta
 	return set, err
 }
 
-// statsOfView returns the tables about the turns of a view that have ended, for a screen with the given width.
+// statsOfView returns the tables about the ended turns of a view, for a screen with the given width.
 func statsOfView(v *providers.View, prices *price.Table, cells int) string {
 	if prices == nil {
 		prices = price.Embedded()

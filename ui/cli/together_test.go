@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPrintTogether checks that the files of a directory are printed in the order of their names, each as if it were
+// TestPrintTogether checks that the files in a directory are printed in the order of their names, each as if it were
 // printed alone, and that the totals and the note about unrecognised files cover all of them.
 func TestPrintTogether(t *testing.T) {
 	t.Parallel()

@@ -278,7 +278,7 @@ func TestTraceTroubleAllDay(t *testing.T) {
 	}
 }
 
-// TestHold checks that notes of several writers are held back while a client owns the terminal. They must be
+// TestHold checks that notes from several writers are held back while a client owns the terminal. They must be
 // printed after it has ended, each line once.
 func TestHold(t *testing.T) {
 	a, so := appOf(t)
