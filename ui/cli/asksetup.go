@@ -30,7 +30,7 @@ func askSetupLines(command []string) (lines []string) {
 	for _, p := range client.ProxySetups {
 		how := p.Servers()
 		if text := cmp.Or(how.Adds, p.Settings.File+": "+how.Setting); how.Adds+how.Setting != "" {
-			lines = append(lines, fmt.Sprintf("  %-12s %s%s", p.Title, fillCommand(text, command), textIf(how.Adding != client.Ran, "  (not run)")))
+			lines = append(lines, fmt.Sprintf("  %-12s %s%s", p.Title, fillCommand(text, command), textIf(how.Adding != client.Ran, "  (not tested)")))
 		}
 	}
 	return append(lines, fmt.Sprintf("  %-12s %s", "others", fillCommand(client.OtherServers, command)))

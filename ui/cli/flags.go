@@ -159,7 +159,7 @@ var flagTexts = []flagText{
 	{"stats", "since", "WHEN", "only turns that began at this time or later: an age such as 7d, a time, or a day in UTC"},
 	{"stats", "until", "WHEN", "only turns that began before this time"},
 	{"stats", "vs", "FILE", "older file or folder to compare with, or a period of the same files, e.g. 14d..7d; repeatable"},
-	{"stats", "drift", "", "show since which day something is better or worse, in the last 30 days"},
+	{"stats", "drift", "", "show since which day something has been better or worse, in the last 30 days"},
 	{"stats", "alarms-per-year", "N", "with --drift: expected number of false alarms in a year, if it runs once a day (default: 1)"},
 	{"stats", "fail-on", "LIST", "conditions that make stats exit with 1, separated by commas, e.g. 'worse,bad>1%'"},
 	{"stats", "strict", "", "with --fail-on: also exit with 1 if the numbers are too few to decide a condition"},
