@@ -14,14 +14,14 @@ import (
 	"time"
 )
 
-// OrphanSpool is a spool in a directory that no program uses.
+// OrphanSpool is a spool that no program uses.
 type OrphanSpool struct {
 	Name    string
 	Waits   int64     // number of bytes still to be sent, according to its mark
 	Written time.Time // time of its last byte
 }
 
-// OrphanSpools lists the spools in a directory that no program uses, oldest first. Files with names that
+// OrphanSpools lists the spools of a directory that are not in use by a program, oldest first. Files with names that
 // isOurs rejects are ignored.
 func OrphanSpools(dir string, now time.Time, isOurs func(name string) bool) (left []OrphanSpool) {
 	parts, written := spoolsIn(dir, isOurs)
