@@ -7,8 +7,8 @@ import (
 	"toolscope/providers/replay"
 )
 
-// TestWhoEncodedTwice checks the author of arguments that are a string in a history: the model wrote the string, or a
-// client encoded the arguments.
+// TestWhoEncodedTwice checks which author is found for arguments that are a string in a history: the model, if it
+// wrote the string, or a client that encoded the arguments.
 func TestWhoEncodedTwice(t *testing.T) {
 	const object, twice = `{"n":1}`, `\"{\\\"n\\\":1}\"`
 	history := func(id, args string) string {

@@ -23,7 +23,7 @@ func broughtBack(wrote, sent string, status int, answer string) *Inspector {
 	return in
 }
 
-// TestBrought checks the call in a request, and its place in the body.
+// TestBrought checks that a call is found in a request, with its place in the body.
 func TestBrought(t *testing.T) {
 	in := broughtBack(`{"n":1`, `{}`, 200, says("b", "f", `{}`))
 	b, ok := in.View().Carried(in.Session().Turns[0].Calls[0], 2)

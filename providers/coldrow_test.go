@@ -142,7 +142,8 @@ func heapOf() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestColdTurnBytes checks the memory that an evicted turn uses.
+// TestColdTurnBytes checks that an evicted turn uses little memory, and that later turns don't use more than earlier
+// ones.
 func TestColdTurnBytes(t *testing.T) {
 	if raceEnabled {
 		t.Skip("what things take is another with the race detector")

@@ -127,7 +127,8 @@ func TestOwnAnswer(t *testing.T) {
 	}
 }
 
-// TestGoneBeforeTheAnswer checks a client that didn't wait for the first byte.
+// TestGoneBeforeTheAnswer checks that a client that didn't wait for the first byte is reported to have ended the
+// turn.
 func TestGoneBeforeTheAnswer(t *testing.T) {
 	in := new(Inspector)
 	in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "POST", URL: "http://h/v1/messages"}, Data: []byte(`{"mod`)})

@@ -100,7 +100,8 @@ func TestExecutorVectors(t *testing.T) {
 	}
 }
 
-// TestExecutorsOfAStop checks a stream that stops at {"ur, for each way in which a stream can stop.
+// TestExecutorsOfAStop checks the verdicts of the run rules for a stream that stops at {"ur, for each way in which it
+// can stop.
 func TestExecutorsOfAStop(t *testing.T) {
 	chunk := func(delta, finish string) string {
 		return fmt.Sprintf(`data: {"id":"c","object":"chat.completion.chunk","model":"gpt-x","choices":[{"index":0,"delta":{%s},"finish_reason":%s}]}`+"\n\n", delta, finish)

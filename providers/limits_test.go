@@ -134,7 +134,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestCountedOnly checks the reports about a turn that is full.
+// TestCountedOnly checks that a full turn reports how many further calls were only counted.
 func TestCountedOnly(t *testing.T) {
 	const more = 5
 	for _, b := range bombs {

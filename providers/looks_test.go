@@ -6,8 +6,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestLooksLike checks the guessed kind of texts, and that a text about a protocol is not mistaken for a payload of
-// this protocol.
+// TestLooksLike checks that the kind of a text is guessed correctly, and that a text about a protocol is not mistaken
+// for a payload of this protocol.
 func TestLooksLike(t *testing.T) {
 	for _, test := range []struct {
 		text string

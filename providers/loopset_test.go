@@ -44,8 +44,8 @@ func gradesOf(steps []toolStep) string {
 	return strings.Join(grades, " ")
 }
 
-// TestLoopSet checks loops of each tool: with an error as a flag or in words, with a result, of two calls, and with
-// other calls before and after it.
+// TestLoopSet checks that loops of each tool are found: with an error as a flag or in words, with a result, of two
+// calls, and with other calls before and after it.
 func TestLoopSet(t *testing.T) {
 	loops := 0
 	for i := range loopCases {

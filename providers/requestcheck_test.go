@@ -128,7 +128,7 @@ func TestRequestOutcome(t *testing.T) {
 	}
 }
 
-// TestPlacesOfRefusals checks the places in the request that refusals and the findings about them name.
+// TestPlacesOfRefusals checks which places in the request are named by refusals and by the findings about them.
 func TestPlacesOfRefusals(t *testing.T) {
 	const (
 		chat      = "https://models.example/v1/chat/completions"

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRequestNotes checks the hints about the settings of a request, and that similar requests have none. Hints are
-// not findings.
+// TestRequestNotes checks that certain settings of a request lead to hints, and that similar requests have none.
+// Hints are not findings.
 func TestRequestNotes(t *testing.T) {
 	const (
 		responses = "https://api.openai.com/v1/responses"

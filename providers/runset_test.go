@@ -47,8 +47,8 @@ func TestTextCallOfTargets(t *testing.T) {
 	}
 }
 
-// TestBudgetSet checks responses of several protocols that a limit cut off, with and without other output than
-// reasoning.
+// TestBudgetSet checks, in several protocols, that a response that a limit cut off has the finding only if it
+// contains little more than reasoning.
 func TestBudgetSet(t *testing.T) {
 	long, short := strings.Repeat("first one, then two. ", 40), "So"
 	answer := strings.Repeat("the answer is long ", 12)
@@ -149,8 +149,8 @@ func TestBudgetSet(t *testing.T) {
 	t.Log(counts)
 }
 
-// TestMadeUpSet checks clients' sentences in place of a result in the histories of each target, and results of tools
-// that contain such a sentence.
+// TestMadeUpSet checks that a client's sentence in place of a result is found in the history of each target, and that
+// a tool's result that contains such a sentence is not reported.
 func TestMadeUpSet(t *testing.T) {
 	counts := map[bool]int{}
 	for i := range requestForms {
@@ -191,7 +191,8 @@ func TestMadeUpSet(t *testing.T) {
 	t.Log(counts)
 }
 
-// TestCacheBreakSet checks the place of the first difference between two requests, to the byte, and both texts.
+// TestCacheBreakSet checks that the finding names the place of the first difference between two requests, to the
+// byte, and both texts.
 func TestCacheBreakSet(t *testing.T) {
 	const before = `{"model":"claude-opus-4","max_tokens":9,"metadata":{"user_id":"{\"session_id\":\"s1\"}"},"tools":[{"name":"ls","description":"lists files","input_schema":{"type":"object","properties":{"dir":{"type":"string"}}}},` +
 		`{"name":"cat","description":"shows a file","input_schema":{"type":"object"}}],"system":[{"type":"text","text":"Be brief. Today is 2026-02-03."},{"type":"text","text":"The branch is main."}],` +
@@ -247,8 +248,8 @@ func TestCacheBreakSet(t *testing.T) {
 	}
 }
 
-// TestFramesIgnoredSet checks frames about tools, and many unknown frames, in each protocol of the targets, and that
-// pings and one unknown frame are silent.
+// TestFramesIgnoredSet checks that frames about tools, and many unknown frames, are reported in each protocol, and
+// that pings and a single unknown frame are not.
 func TestFramesIgnoredSet(t *testing.T) {
 	for _, f := range thinkingForms {
 		whole := func(more ...string) (frames []string) {

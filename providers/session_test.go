@@ -53,8 +53,8 @@ func TestClaudeSession(t *testing.T) {
 	}
 }
 
-// TestClaudeSessionRequest checks the request that newer versions log. A message of the model has several
-// entries.
+// TestClaudeSessionRequest checks that the request that newer versions log is derived from its entries. A message of
+// the model has several entries.
 func TestClaudeSessionRequest(t *testing.T) {
 	asks := `{"type":"api-request","params":{"model":"claude-sonnet-4-5","max_tokens":9}}` + "\n" +
 		`{"type":"api-request-shape","shape":{"tools":[{"name":"ls","input_schema":{"type":"object"}}]}}` + "\n" +
@@ -70,7 +70,8 @@ func TestClaudeSessionRequest(t *testing.T) {
 	}
 }
 
-// TestClaudeSessionErrors checks errors in place of a message, and a file that ends inside a message.
+// TestClaudeSessionErrors checks that an error in place of a message, and a file that ends inside a message, abort
+// the turn.
 func TestClaudeSessionErrors(t *testing.T) {
 	first, _, _ := strings.Cut(claudeAnswers, "\n")
 	for _, test := range []struct{ response, why, failure string }{
@@ -89,7 +90,8 @@ func TestClaudeSessionErrors(t *testing.T) {
 	}
 }
 
-// TestOlderSessionCapture checks captures by earlier versions, which contain a session as a stream.
+// TestOlderSessionCapture checks that captures by earlier versions, which contain a session as a stream, are still
+// read.
 func TestOlderSessionCapture(t *testing.T) {
 	in := new(Inspector)
 	request := `{"messages":[{"role":"user","content":"list it"}]}`

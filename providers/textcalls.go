@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// textCalls finds calls in the text or the reasoning of a turn, which the provider's parser missed.
+// textCalls finds calls that the provider's parser missed in the text or the reasoning of a turn.
 type textCalls struct {
 	x        *Exchange
 	reported []int32 // the decoder's numbers of open turns for which a call was reported

@@ -9,8 +9,8 @@ import (
 	"toolscope/stream"
 )
 
-// TestWebSocket checks a WebSocket whose messages are one object each, with nothing between them. Each
-// message is decoded when it arrives. The client's messages are its requests.
+// TestWebSocket checks that each message of a WebSocket is decoded when it arrives, even if nothing separates the
+// messages. The client's messages are its requests.
 func TestWebSocket(t *testing.T) {
 	request := `{"type":"response.create","tools":[{"type":"function","name":"f","parameters":{"type":"object","required":["b"]}}],"input":"go"}`
 	messages := []string{

@@ -19,7 +19,7 @@ func parse(t testing.TB, text string) jsonNodes {
 	return v
 }
 
-// TestValues checks how VALUEs are read, both canonical ones and those seen in real traffic.
+// TestValues checks that canonical VALUEs, and VALUEs from real traffic, are read correctly.
 func TestValues(t *testing.T) {
 	const pair = `["id",[null,null,"1"]],["status",[null,null,"pending"]]`
 	const object = `{"id":"1","status":"pending"}`
@@ -175,7 +175,8 @@ func TestClip(t *testing.T) {
 	}
 }
 
-// TestParse checks arrays with omitted nulls, and texts that are not arrays.
+// TestParse checks that arrays with omitted nulls have the right number of elements, and that damaged arrays are
+// errors.
 func TestParse(t *testing.T) {
 	for _, test := range []struct {
 		text  string

@@ -65,7 +65,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestDecode checks omitted nulls, other indexes, and unusual content.
+// TestDecode checks that omitted nulls, other indexes and unusual content are read correctly.
 func TestDecode(t *testing.T) {
 	for _, test := range []struct{ name, contents, want string }{
 		{"nulls left out", `[[[[,,,,,,,,,,["f",[[["a",[,1]]]]],,,,"QQ=="],[,"x"]],"model"]]`,
@@ -99,7 +99,7 @@ func TestDecode(t *testing.T) {
 // TestDecodeCut checks that the complete messages of a request are read, wherever the request is cut off.
 func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
-// TestEncode checks the changes that histories from other protocols need.
+// TestEncode checks that histories from other protocols are changed as this protocol requires.
 func TestEncode(t *testing.T) {
 	call := func(id, args string) protocol.Part {
 		return protocol.Part{Kind: protocol.CallPart, ID: id, Name: "f", ToolKind: "function", Args: []byte(args)}

@@ -9,7 +9,7 @@ import (
 	"toolscope/stream"
 )
 
-// TestTools checks the functions in a request with their schemas, and the built-in tools.
+// TestTools checks that the functions in a request are read with their schemas, and that built-in tools are read too.
 func TestTools(t *testing.T) {
 	for _, test := range []struct{ tools, want string }{
 		{``, ""},

@@ -37,8 +37,8 @@ func TestErrorBody(t *testing.T) {
 	}
 }
 
-// TestErrorText checks the text of an error next to a finish reason. The error is a string, an object with a message,
-// or any other object.
+// TestErrorText checks that the text of an error next to a finish reason is found in a string, in an object with a
+// message, and in any other object.
 func TestErrorText(t *testing.T) {
 	for _, test := range []struct{ wire, want string }{
 		{`"too long"`, "too long"}, {`{"message":"too long"}`, "too long"}, {`{"code":1}`, `{"code":1}`},

@@ -8,7 +8,7 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// TestFacts checks the facts that each client sends about itself. Ids are placeholders, as a redactor
+// TestFacts checks that the facts that each client sends about itself are read. Ids are placeholders, as a redactor
 // writes them.
 func TestFacts(t *testing.T) {
 	turn := func(more string) string {

@@ -72,7 +72,7 @@ func TestHistory(t *testing.T) {
 	}
 }
 
-// TestDecode checks other spellings and unusual content.
+// TestDecode checks that other spellings and unusual content are read correctly.
 func TestDecode(t *testing.T) {
 	for _, test := range []struct{ name, request, want string }{
 		{"snake case", `{"system_instruction":{"parts":{"text":"S"}},"contents":{"role":"model","parts":[{"thought_signature":"QQ==","function_call":{"name":"f","args":{"a":1}}},{"tool_call":{"tool_type":"URL_CONTEXT"}},{"function_response":{"name":"f","response":{"output":{"a":1}}}}]}}`,
@@ -96,7 +96,7 @@ func TestDecode(t *testing.T) {
 // TestDecodeCut checks that the complete messages of a request are read wherever the request is cut off.
 func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
 
-// TestEncode checks the changes that are needed for histories from other protocols.
+// TestEncode checks that histories from other protocols are changed as this protocol requires.
 func TestEncode(t *testing.T) {
 	user, model, system := protocol.User, protocol.Assistant, protocol.System
 	call := func(id, name, args string) protocol.Part {

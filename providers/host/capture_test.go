@@ -21,7 +21,8 @@ func seen(t *testing.T, url, request, response string) *providers.Exchange {
 	return in.Exchange(1)
 }
 
-// TestCapture checks the captured request of an exchange, or the reason why it can't be resent.
+// TestCapture checks that the captured request of an exchange is returned, or an error with the reason why it can't
+// be resent.
 func TestCapture(t *testing.T) {
 	const chat = "https://api.openai.com/v1/chat/completions"
 	answer := `{"id":"1","object":"chat.completion","model":"gpt-4.1","choices":[{"index":0,"message":{"role":"assistant","content":"Hi"},"finish_reason":"stop"}]}`

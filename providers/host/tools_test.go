@@ -10,7 +10,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestReadTools checks one tool, declared in every form.
+// TestReadTools checks that a tool is read from every form of declaration.
 func TestReadTools(t *testing.T) {
 	const s = weatherSchema
 	for _, test := range []struct{ name, text, dialect string }{

@@ -157,8 +157,8 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// TestHTTP checks three requests whose responses are in a body, in an event stream after a request to the client, and
-// in another exchange.
+// TestHTTP checks that requests are matched to responses in a body, in an event stream after a request to the client,
+// and in another exchange.
 func TestHTTP(t *testing.T) {
 	l := new(Log)
 	begin := func(number int, body string) {

@@ -73,7 +73,8 @@ func TestEventStream(t *testing.T) {
 	}
 }
 
-// TestCancelledLate checks responses whose ends the redactor holds back until their requests have been cancelled.
+// TestCancelledLate checks that a cancellation counts only if no response follows it, because the redactor may hold
+// back the end of a response.
 func TestCancelledLate(t *testing.T) {
 	for _, answered := range []bool{true, false} {
 		l := oldSession("/m", "http://h:1/m", false)

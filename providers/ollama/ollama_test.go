@@ -59,7 +59,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// TestErrorMessage checks errors in an object, as proxies send them.
+// TestErrorMessage checks that the message of an error is found, also in an object, as proxies send it.
 func TestErrorMessage(t *testing.T) {
 	for _, test := range []struct{ line, want string }{
 		{`{"error":"model not found"}`, "model not found"},

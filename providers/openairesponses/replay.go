@@ -109,7 +109,7 @@ func encodeMessage(role protocol.Role, parts []protocol.Part) []byte {
 	var w json.Writer
 	w.Open('{').Member("type", "message")
 	if id := itemID("message", parts[0].Item); id != "" {
-		w.Member("id", id).Member("status", "completed") // id and status require each other
+		w.Member("id", id).Member("status", "completed") // an id needs a status, and a status needs an id
 	}
 	w.Member("role", role.String()).Key("content").Open('[')
 	if role == protocol.Assistant {

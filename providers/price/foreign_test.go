@@ -128,7 +128,7 @@ func TestSince(t *testing.T) {
 	}
 }
 
-// TestIsSnapshot checks suffixes that only identify a snapshot of a model.
+// TestIsSnapshot checks which suffixes only identify a snapshot of a model.
 func TestIsSnapshot(t *testing.T) {
 	for rest, want := range map[string]bool{
 		"": true, "-latest": true, "-20250514": true, "0514": true, "@20250514": true, "-preview-05-06": true, "-001": true, "-v1:0": true,

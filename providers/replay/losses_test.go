@@ -92,7 +92,8 @@ func TestBeyondEveryDouble(t *testing.T) {
 	}
 }
 
-// TestDepth checks the most deeply nested arguments that a target reads, and arguments with one more level.
+// TestDepth checks that the most deeply nested arguments that a target reads cause no loss, and that one more level
+// does.
 func TestDepth(t *testing.T) {
 	objects := func(n int) string { return strings.Repeat(`{"a":`, n) + "1" + strings.Repeat("}", n) }
 	lists := func(n int) string { return `{"a":` + strings.Repeat("[", n) + strings.Repeat("]", n) + "}" }

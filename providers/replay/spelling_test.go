@@ -26,7 +26,7 @@ func TestSpellings(t *testing.T) {
 	}
 }
 
-// TestIsCounter checks ids like those that providers and gateways make.
+// TestIsCounter checks which ids are only numbers. The ids are like those that providers and gateways make.
 func TestIsCounter(t *testing.T) {
 	for id, want := range map[string]bool{
 		"": true, "0": true, "call_1": true, "call_12345": true, "call12": true, "get_weather": true, "get_weather:0": true, "functions.get_weather:0": true,

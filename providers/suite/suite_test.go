@@ -22,7 +22,7 @@ func loadCases(t *testing.T) []*Case {
 	return all
 }
 
-// TestCases checks the form of every case, and that every file belongs to a case.
+// TestCases checks that every case has the right form, and that every file belongs to a case.
 func TestCases(t *testing.T) {
 	used := map[string]bool{"cases/LICENSE": true}
 	for _, c := range loadCases(t) {
@@ -130,7 +130,7 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// TestHarms checks an answer with each harm, and answers that only resemble it.
+// TestHarms checks that answers with each harm are recognised, and that answers that only resemble them are not.
 func TestHarms(t *testing.T) {
 	for _, test := range []struct {
 		harm, answer string
@@ -209,7 +209,7 @@ func TestBadForms(t *testing.T) {
 	}
 }
 
-// TestSelect checks the patterns that select cases.
+// TestSelect checks that patterns select the right cases, and that an unknown pattern is an error.
 func TestSelect(t *testing.T) {
 	all := loadCases(t)
 	for _, test := range []struct {

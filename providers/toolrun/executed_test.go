@@ -8,7 +8,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// TestMeans checks the names that clients use for tools, and names that only look similar.
+// TestMeans checks that the names that clients use for tools are recognised, and that similar names are not.
 func TestMeans(t *testing.T) {
 	every := &mcp.Server{Name: "every"}
 	long := strings.Repeat("very_", 12) + "long_tool"
@@ -79,7 +79,8 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestDifference checks the path of the first value that differs. A difference in spelling alone doesn't count.
+// TestDifference checks that the path of the first value that differs is found. A difference in spelling alone
+// doesn't count.
 func TestDifference(t *testing.T) {
 	for _, test := range []struct{ a, b, want string }{
 		{`{"a":"1","b":2}`, `{"b":2,"a":1}`, "/a"},
