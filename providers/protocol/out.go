@@ -69,7 +69,7 @@ func (o *Out) OpenSilently() *Turn {
 	return t
 }
 
-// Unknown reports an event of an unknown type. The parameter what is the name of the type.
+// Unknown reports an event of an unknown type, with the name of the type.
 func (o *Out) Unknown(what string) {
 	o.emit(stream.Event{Kind: stream.Unknown, Turn: o.Current().Number(), Text: what})
 }

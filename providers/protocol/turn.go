@@ -64,7 +64,7 @@ func (t *Turn) UpdateIDs(id, model json.Value) {
 	}
 }
 
-// Unknown reports a part of the turn with an unknown type. The parameter what is the name of the type.
+// Unknown reports a part of the turn with an unknown type, and the name of the type.
 func (t *Turn) Unknown(what string) { t.emit(stream.Event{Kind: stream.Unknown, Text: what}) }
 
 // NoteRefusal records that the text of the turn is in a field for refusals.
