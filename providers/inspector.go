@@ -261,7 +261,8 @@ func (x *Exchange) reportNotes() {
 	}
 }
 
-// isNoteAlone reports whether a record contains nothing or only a note. Such a note is about the source.
+// isNoteAlone reports whether a record contains nothing, or only a note that is not about a hold. Such a note is
+// about the source.
 func isNoteAlone(r *stream.Record) bool {
 	return len(r.Data) == 0 && r.Head == nil && !r.End && r.Lost == 0 && !strings.HasPrefix(r.Note, heldPrefix)
 }
@@ -300,7 +301,7 @@ type recentHeads struct{ last []*stream.Head }
 // maxHeads is the maximum number of kept heads.
 const maxHeads = 4
 
-// intern returns a shared head that equals h. The result must not be modified.
+// intern returns a head that equals h and may be shared. The result must not be modified.
 func (hs *recentHeads) intern(h *stream.Head) *stream.Head {
 	for _, of := range hs.last {
 		if isSameHead(of, h) {

@@ -155,8 +155,8 @@ type loopCall struct {
 	said         uint64 // a value that changes with each user message before the call
 }
 
-// asStep returns the call as a step. A call without text in its result doesn't make a loop, because toolscope
-// doesn't compare images.
+// asStep returns the call as a step. A call whose result contains more than text doesn't make a loop, because
+// toolscope doesn't compare images.
 func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
 	s := loopStep{turn: turn, kind: stepUseful, size: len(c.args) + len(c.result)}
 	text := c.result
