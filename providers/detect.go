@@ -108,8 +108,8 @@ func (o *firstJSONObject) sawEnd(p []byte) bool {
 
 var sseFields = []string{"data", "event", "id", "retry"}
 
-// looksLikeSSE reports whether text begins with a line of an event stream (is), and whether it may do so once there
-// are more bytes (could).
+// looksLikeSSE reports whether text begins with a line of an event stream. The result could reports whether it may do
+// so once there are more bytes.
 func looksLikeSSE(text []byte) (could, is bool) {
 	if text[0] == ':' {
 		return true, true

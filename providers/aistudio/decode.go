@@ -236,8 +236,8 @@ func onlySigned(p jsonNodes) bool {
 	return only
 }
 
-// fieldAtEither returns the message at index i. If there is none, it returns the message at index older, where older
-// captures have it, if that message begins with a string. Otherwise, it returns nil.
+// fieldAtEither returns the message at index i. If there is none, it returns the message at the index older, as in
+// older captures, if that message begins with a string. Otherwise, it returns nil.
 func fieldAtEither(p jsonNodes, i, older int) jsonNodes {
 	if v := p.element(i); v.isArray() {
 		return v
