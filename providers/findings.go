@@ -129,7 +129,7 @@ var (
 		Code: "COST_EXCEEDED", Severity: stream.Error, By: stream.Client,
 		Verdict: "over the cost",
 		Meaning: "All turns together cost more than --max-cost allows.",
-		Advice:  "Find the turns that cost most, and check how many of their input tokens came from a cache.",
+		Advice:  "Find the turns that cost the most, and check how many of their input tokens came from a cache.",
 	}
 	// CostUnknown reports a cost limit that can't be checked.
 	CostUnknown = &stream.Diagnosis{

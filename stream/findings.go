@@ -183,7 +183,7 @@ var (
 	EscapeBroken = &Diagnosis{
 		Code: "ESCAPE_BROKEN", Severity: Info, By: Model,
 		Short:   "a broken escape",
-		Meaning: "The arguments contain \\u0000 followed by two hex digits. The model meant one character, written as \\u00 and the digits, but broke the escape.",
+		Meaning: "The arguments contain \\u0000 followed by two hex digits. The model probably meant one character, such as \\u00e9, but wrote two zeros too many.",
 		Advice:  "Check the string before you use it: many programs stop reading at a NUL character.",
 	}
 	EmptyKey = &Diagnosis{
@@ -452,7 +452,7 @@ func (c *Call) checkEscapes(event int) {
 		from = at + len(nul)
 		if rest := c.args.s[from:]; len(rest) >= 2 && json.HexValue(rest[0]) >= 0 && json.HexValue(rest[1]) >= 0 &&
 			json.TrailingBackslashes(c.args.s[:at])%2 == 0 {
-			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d means NUL and two digits: the model meant one character, but broke the escape", rest[:2], at)
+			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d means NUL and two digits: the model probably meant one character, but wrote two zeros too many", rest[:2], at)
 			return
 		}
 	}

@@ -48,13 +48,13 @@ func measuredSession(testing.TB) (records []stream.Record) {
 // and the tools that were never called. It also checks that enter goes to a part in the body.
 func TestBreakdownOfRequest(t *testing.T) {
 	s := newScreen(t, 100, 40, static).feed(measuredSession(t)...).end().press("G6z")
-	s.shows("POST /v1/messages  14.4 kB  5 messages  6 tools", "What it is made of", "BYTES  TOKENS    $ NOW", "tools: read_log,…", "tools: forge", "system  ", "tool result 1 ", "tool result 2 ", "tool calls",
-		"in all, 3.1k of it cached", "14.4 kB    4.0k", "uncached $0.0121", "5 of 6 tools not called so far", "── Body ─")
+	s.shows("POST /v1/messages  14.4 kB  5 messages  6 tools", "Part of the request", "BYTES  TOKENS    $ NOW", "tools: read_log,…", "tools: forge", "system  ", "tool result 1 ", "tool result 2 ", "tool calls",
+		"in all, 3.1k cached", "14.4 kB    4.0k", "uncached $0.0121", "5 of 6 tools not called so far", "── Body ─")
 	s.press("jjj<enter>").shows(`▌     {`, `"name": "mcp__forge__search"`)
 	checkFrame(t, s)
 	for _, size := range [][2]int{{40, 10}, {60, 18}, {250, 60}} {
 		small := newScreen(t, size[0], size[1], static).feed(measuredSession(t)...).end().press("G6z")
-		small.shows("What it is made")
+		small.shows("Part of the request")
 		checkFrame(t, small)
 	}
 }
@@ -67,7 +67,7 @@ func TestBreakdownWhileOpen(t *testing.T) {
 	s := newScreen(t, 100, 40).feed(
 		stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "POST", URL: "https://api.openai.com/v1/chat/completions"}, Data: []byte(askedBody)},
 		chunk(`"choices":[{"index":0,"delta":{"role":"assistant","content":"Hello"}}]`)).press("6z")
-	s.shows("What it is made of", "BYTES", "in all").hides("TOKENS", "$ NOW", "NEW")
+	s.shows("Part of the request", "BYTES", "in all").hides("TOKENS", "$ NOW", "NEW")
 	s.feed(chunk(`"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]`), chunk(`"choices":[],"usage":{"prompt_tokens":1234,"completion_tokens":5,"total_tokens":1239}`)).
 		shows("TOKENS", "$ NOW", "1.2k").hides("cached", "NEW")
 }
@@ -76,10 +76,10 @@ func TestBreakdownWhileOpen(t *testing.T) {
 // that enter goes to the changed part, and that o shows the breakdown again. Outside of the tab, o has its usual meaning.
 func TestRequestEdits(t *testing.T) {
 	s := newScreen(t, 100, 40, static).feed(measuredSession(t)...).end().press("G6o")
-	s.shows("What changed since the request of turn 2", "=  messages[0] to [2]  the same", `+  messages[3]         assistant  tool_use read_l`, "+  messages[4]         user  tool_result").hides("What it is made of")
+	s.shows("What changed since the request of turn 2", "=  messages[0] to [2]  the same", `+  messages[3]         assistant  tool_use read_l`, "+  messages[4]         user  tool_result").hides("Part of the request")
 	s.press("zjjj<enter>").shows(`▌     {`, `"role": "assistant"`)
 	checkFrame(t, s)
-	s.press("oz").shows("What it is made of").hides("What changed")
+	s.press("oz").shows("Part of the request").hides("What changed")
 	s.press("1gg6o").shows("The previous request of this conversation is unknown")
 	s.press("1Go").shows("no captured request sent the call back")
 	checkFrame(t, newScreen(t, 40, 10, static).feed(measuredSession(t)...).end().press("G6oz"))

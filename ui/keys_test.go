@@ -44,7 +44,7 @@ func TestHelp(t *testing.T) {
 				t.Errorf("%s %q needs a shorter Brief", a.Keys, a.Does)
 			}
 		}
-		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Signs  for a turn") || !strings.Contains(text, "not an object") {
+		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Symbols: a turn shows") || !strings.Contains(text, "not an object") {
 			t.Errorf("the signs are not explained:\n%s", text[len(text)-3000:])
 		}
 		s.press("<tab>").shows("Keys  to move, and for panes", "PgUp ^u ^b", "next pane")

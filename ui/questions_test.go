@@ -61,7 +61,7 @@ func TestQuestions(t *testing.T) {
 		{"why was my request refused", feeding(refusedSession), false, "!", []string{"The provider refused messages[1].content[0]", "cause  your client", "since  From turn 3 on, the call or its result is missing."}},
 		{"whom do we wait on, and since when", threeStreams, true, "", []string{"Waiting on  providers 3   longest 41 s  turn 2   next 1 s  turn 3"}},
 		{"which stream is slowest now", threeStreams, true, "s", []string{"IDLE", "2  ◐  looks done    run_tests         gpt-5.2              2 B   41 s"}},
-		{"what is the request made of, and what costs", feeding(measuredSession), false, "6", []string{"What it is made of", "$ NOW", "tools: forge      █", "~1.5k ~$0.0055"}},
+		{"what is the request made of, and what costs", feeding(measuredSession), false, "6", []string{"Part of the request", "$ NOW", "tools: forge      █", "~1.5k ~$0.0055"}},
 		{"which model differs, in what", sample("compare"), false, "=", []string{"≠ No two agree.", "gpt-5.2 made one call of two", "mistral-large-latest wrote .days as a", "one call fewer", `≠ "5"  ! wrong type`}},
 		{"what did the tool get and answer", sample("executed"), false, "7", []string{"was run with the first 4 of 69 bytes", "[Result 28 B]", `the tool got only the first 4 B of 69 B: "{\"ur"`, "the tool's result, in the request of turn 2", "Failed to scrape all 1 URLs."}},
 		{"which agent asked this", feeding(session), false, "", []string{"AGENT", "4  ●                └ ls              Explore"}},

@@ -49,7 +49,7 @@ func TestRefusal(t *testing.T) {
 		s.shows("The provider refused messages[1].content[0]: tool_result", "request refused  turn 3 · POST /v1/messages", "⊖ refused 400", "cause  your client", "since  From turn 3 on, the call or its result is missing.",
 			"1 the provider's message", "unexpected `tool_use_id`", "2 place in the request", "messages[1].content[0], byte ", "!! 1   user      tool_result toolu_01Lost")
 		s.press("z").shows("3 origin", "turn 1     !! read_log", "turn 2     request: the call and its result are there",
-			"turn 3     request: its result is there, the call is not")
+			"turn 3     request: only the result is there")
 		checkFrame(t, s)
 	}
 	s := newScreen(t, 40, 10).feed(refusedSession(t)...).end().press("G")

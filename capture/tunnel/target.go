@@ -42,7 +42,7 @@ func CheckName(name string) error {
 	case notAddress == nil:
 		return fmt.Errorf("%q is an address, not a name", name)
 	case !isName(name):
-		return fmt.Errorf("%q is not the name of a host, in small letters", name)
+		return fmt.Errorf("%q is not a host name in lower case", name)
 	case name == "localhost" || strings.HasSuffix(name, ".localhost"):
 		return fmt.Errorf("%q is this machine", name)
 	case name == suffix:

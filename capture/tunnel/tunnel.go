@@ -206,7 +206,7 @@ func (t *Tunnel) checkRequest(r *http.Request) *proxy.Refusal {
 	case !t.isSecret(r.Header.Get("Proxy-Authorization")):
 		return proxy.Refuse(http.StatusProxyAuthRequired, "this proxy belongs to another program's run: its secret is missing or wrong")
 	case r.Method != http.MethodConnect && r.URL.Scheme != "http":
-		return proxy.Refuse(http.StatusBadRequest, "asked for %s in the clear: a client must use CONNECT for it", r.URL.Scheme)
+		return proxy.Refuse(http.StatusBadRequest, "a plain request with the scheme %s is refused: the client must use CONNECT", r.URL.Scheme)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ var (
 	}
 	callOpen = &stream.Diagnosis{
 		Code: "ACP_OPEN", Severity: stream.Info, By: stream.Client,
-		Meaning: "The prompt or the connection ended, but the agent never showed the end of the call. The editor may show the call as running.",
+		Meaning: "The prompt or the connection ended, but the agent never showed the end of the call. The editor may still show the call as running.",
 		Advice:  "Check whether the tool is still running. Report the problem to the developers of the agent if the prompt ended normally.",
 	}
 	ranRejected = &stream.Diagnosis{

@@ -41,7 +41,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 var (
 	callCancelled = &stream.Diagnosis{
 		Code: "CALL_CANCELLED", Severity: stream.Info, By: stream.Provider,
-		Meaning: "The server cancelled a call because the user interrupted the model. It doesn't expect a result for this call.",
+		Meaning: "The server cancelled a call because the user interrupted the model. The server doesn't expect a result for this call.",
 		Advice:  "Stop the tool and undo its work, if you can. Don't send its result.",
 	}
 	turnInterrupted = &stream.Diagnosis{

@@ -499,7 +499,7 @@ var (
 		Code: "MCP_BODY", Severity: stream.Error, By: stream.Server,
 		Verdict: "bad MCP body",
 		Meaning: "An MCP server answered with data that is not an MCP message.",
-		Advice:  "Look for another program that answers in the server's place, such as a gateway or a login page.",
+		Advice:  "Find out what answers in the server's place, such as a gateway or a login page.",
 	}
 	strayAsk = &stream.Diagnosis{
 		Code: "MCP_STDIN", Severity: stream.Error, By: stream.Client,

@@ -28,7 +28,7 @@ var (
 		Code: "REQUEST_ILLEGAL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		Verdict:      "bad request",
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "The messages of a request break a rule of its target, e.g. about the order of roles or about empty texts. The target refuses the request.",
+		Meaning:      "The messages of a request break a rule of its target, e.g. about the order of roles or about empty text. The target refuses the request.",
 		Advice:       "Change the code that builds the request. The finding's message names the place in the request.",
 	}
 )

@@ -296,7 +296,7 @@ func (c *checker) checkTexts(i int) {
 	}
 	switch {
 	case blank:
-		c.addSpot(RequestIllegal, "content-empty", ByRequest, "all texts in a message are blank", Spot{Message: i, Part: -1})
+		c.addSpot(RequestIllegal, "content-empty", ByRequest, "all text in a message is blank", Spot{Message: i, Part: -1})
 	case len(m.Parts) == 0 && m.Role == protocol.User && m.Raw.Get("content").IsPresent():
 		c.addSpot(RequestIllegal, "content-empty", ByRequest, "a user message has no content", Spot{Message: i, Part: -1})
 	}

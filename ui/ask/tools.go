@@ -84,7 +84,7 @@ func allTools() []tool {
 	after := param{name: "after", kind: "string", does: "key of the last row that you have read"}
 	return []tool{
 		{"runs", "List the recorded runs, newest first.", []param{after}, (*query).listRuns},
-		{"problems", "List the problems in a run, worst first. Each has the party at fault and the evidence.", []param{run,
+		{"problems", "List the problems in a run, worst first. Each row names the party at fault and the evidence.", []param{run,
 			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the lowest severity to list (default: warn)"}, after,
 			{name: "wait_s", kind: "integer", max: 20, does: "wait this many seconds for a new problem"}}, (*query).listProblems},
 		{"calls", "List the tool calls in a run.", []param{run, {name: "tool", kind: "string", does: "name of the tool"},

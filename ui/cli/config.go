@@ -229,7 +229,7 @@ func (se *settingSources) editConfig(root *cobra.Command) error {
 		if se.app.code == 0 || !isTerminal(se.app.stdin) {
 			return nil
 		}
-		se.app.stderr.printLine("press enter to edit the file again, or q and enter to leave it")
+		se.app.stderr.printLine("press enter to edit the file again, or q and enter to stop editing")
 		if !answers.Scan() || strings.HasPrefix(strings.TrimSpace(answers.Text()), "q") {
 			return nil
 		}
@@ -423,7 +423,7 @@ func variableFor(s themes.Setting, known []configSetting) string {
 			}
 		}
 	}
-	return host.All[0].Keys[0].Variable + " or similar, see 'toolscope help providers'"
+	return host.All[0].Keys[0].Variable + " or similar; see 'toolscope help providers'"
 }
 
 // unknownKey returns the message about an unknown key. It suggests keys with the same name in other tables. If there

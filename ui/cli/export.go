@@ -43,7 +43,7 @@ type exportForm struct {
 func exportForms() []exportForm {
 	return []exportForm{
 		{"jsonl", "calls and turns, as print --format jsonl writes them", true, true, false, (*export).writeJSONL},
-		{"html", "a page for a browser: timeline, calls, findings, replay previews", true, true, false, (*export).writeHTML},
+		{"html", "a page for a browser: timeline, calls, findings and replay previews", true, true, false, (*export).writeHTML},
 		{"har", "an HTTP Archive, with bodies and WebSocket messages", true, false, false, (*export).writeHAR},
 		{"otlp", "a trace in OTLP/JSON, with OpenTelemetry's GenAI conventions", true, false, false, (*export).writeOTLP},
 		{"capture", "toolscope's own format, with every chunk and its time", true, false, true, (*export).writeCapture},

@@ -201,7 +201,7 @@ func (r *fixReport) writeText(to lineWriter) {
 		}
 	}
 	if r.Damaged > 0 {
-		to.printLine("%s:%d: from this line on, %s not JSON; a corrected copy contains them unchanged", r.path, r.FirstDamaged, count.Of(r.Damaged, "line"))
+		to.printLine("%s:%d: lines that are not JSON, from this line on: %d; a corrected copy contains them unchanged", r.path, r.FirstDamaged, r.Damaged)
 	}
 	if r.Torn > 0 {
 		to.printLine("%s:%d: the entry before this one is missing, so %s reads the session only from here on", r.path, r.Torn, r.form.Client)

@@ -277,14 +277,14 @@ func sizeRule(least, most int, class string) string {
 }
 
 func policiesHelp(l lineWriter) {
-	l.writeWrapped("", "A policy for replay --policy is how a client sends back arguments that are not one JSON object. The names 'all', 'behaviours' and 'clients' each select several policies. Behaviours are named after what they do, and apply to every target:")
+	l.writeWrapped("", "A policy for replay --policy describes how a client sends back arguments that are not one JSON object. The names 'all', 'behaviours' and 'clients' each select several policies. Behaviours are named after what they do, and apply to every target:")
 	for _, p := range replay.Behaviours {
 		l.printLine("")
 		l.writeWrapped(fmt.Sprintf("  %-15s", p.Name), p.Description)
 		l.writeWrapped(fmt.Sprintf("  %-15s", ""), "seen in: "+p.Seen)
 	}
 	l.printLine("")
-	l.writeWrapped("", "The other policies are named after clients. What a client sends may depend on the target, and on the provider that made the call. \"ran\" means that the client was run and observed. Ids and names are sent unchanged, unless the description says otherwise. This was observed with the JavaScript libraries, and is assumed for the other clients.")
+	l.writeWrapped("", "The other policies are named after clients. What a client sends may depend on the target, and on the provider that the call came from. \"ran\" means that the client was run and observed. Ids and names are sent unchanged, unless the description says otherwise. This was observed with the JavaScript libraries, and is assumed for the other clients.")
 	for i := range replay.Clients {
 		p := &replay.Clients[i]
 		l.printLine("")

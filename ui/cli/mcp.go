@@ -25,7 +25,7 @@ const mcpHelp = `The wrapper starts an MCP server and records its traffic: each 
 receives or sends, with its time. Put the wrapper in front of the server's command in the
 agent's settings.
 
-The wrapper forwards signals, and all bytes in both directions, unchanged. It writes
+The wrapper forwards signals, and all bytes unchanged in both directions. It writes
 nothing of its own to standard output. Recording never delays the traffic: if the disk
 is full or slow, the capture has marked gaps. The wrapper also records standard error
 and the command line, but not the environment. It replaces the secrets in everything
@@ -45,7 +45,7 @@ It records the messages between editor and agent: the calls that the agent shows
 answers to requests for permission, and the results. Put the wrapper in front of the agent's
 command in the editor's settings.
 
-The wrapper forwards signals, and all bytes in both directions, unchanged. It writes
+The wrapper forwards signals, and all bytes unchanged in both directions. It writes
 nothing of its own to standard output. Recording never delays the traffic. The wrapper also
 records standard error and the command line, but not the environment. It replaces the secrets
 in everything that it records.

@@ -261,7 +261,7 @@ func (o *clientLaunch) useTunnel(address string, t *tlsTunnel) error {
 
 // tunnelNote says how a client's requests are read.
 func (t *tlsTunnel) tunnelNote(client string) string {
-	return fmt.Sprintf("%s goes through a tunnel: TLS of %s is opened with a certificate of this run, all else passes closed", client, count.Of(len(t.hosts), "host"))
+	return fmt.Sprintf("%s uses a tunnel: TLS to %s is decrypted with this run's certificate; other TLS is not decrypted", client, count.Of(len(t.hosts), "host"))
 }
 
 // refusalTime is the time after which unused connections show that a client doesn't trust the certificate, while the
@@ -301,7 +301,7 @@ func (t *tlsTunnel) sumUse(client string, ended bool) (u tunnelUse) {
 		}
 		if h.Unused >= minUnused && n.Passed+n.Dropped == 0 && (ended || time.Since(h.FirstUnused) > refusalTime) {
 			u.refused = append(u.refused, h.Host)
-			u.refusals = append(u.refusals, fmt.Sprintf("%s does not trust this run's certificate: %s to %s were broken off before a request. Its requests were not made. Without --tls: toolscope help clients", client, count.Of(h.Unused, "connection"), h.Host))
+			u.refusals = append(u.refusals, fmt.Sprintf("%s does not trust this run's certificate: %s to %s were closed before a request arrived\n'toolscope help clients' shows setups without --tls", client, count.Of(h.Unused, "connection"), h.Host))
 		}
 	}
 	slices.SortStableFunc(u.largest, func(a, b tunnel.HostStats) int { return cmp.Compare(b.Bytes, a.Bytes) })
@@ -328,7 +328,7 @@ func (r *runningProxy) noteLeftProcesses(client string, others bool) {
 			names = append(names, fmt.Sprintf("%s (process %s)", bytes.TrimSpace(name), filepath.Base(filepath.Dir(file))))
 		}
 	}
-	words := "processes that %s started are still running, without a network: the tunnel has ended"
+	words := "processes that %s started are still running, but have no network, because the tunnel has ended"
 	switch {
 	case len(names) > 0:
 		r.app.printNote(words+": %s", client, strings.Join(names[:min(maxSuggested, len(names))], ", "))
@@ -346,10 +346,10 @@ const maxSuggested = 3
 func (r *runningProxy) printTunnelUse(client, words string, interrupted bool) {
 	a, u := r.app, r.tunnel.sumUse(client, true)
 	if len(u.opened) > 0 {
-		words += "; opened " + strings.Join(u.opened, ", ")
+		words += "; decrypted: " + strings.Join(u.opened, ", ")
 	}
 	if u.closed > 0 {
-		words += fmt.Sprintf("; passed closed: %s, %s", count.Of(u.closed, "host"), sizeText(u.bytes))
+		words += fmt.Sprintf("; not decrypted: %s, %s", count.Of(u.closed, "host"), sizeText(u.bytes))
 	}
 	a.printNote("%s", words)
 	for _, text := range u.other {
@@ -362,13 +362,13 @@ func (r *runningProxy) printTunnelUse(client, words string, interrupted bool) {
 			a.printError(fmt.Errorf("%s", text))
 		}
 	case !u.any:
-		a.printNote("nothing came: %s used no proxy (HTTPS_PROXY was set). Node 20, Java and the AWS SDK for JavaScript read no variable for it%s", client, r.tunnel.directNote())
+		a.printNote("no connection arrived: %s didn't use the proxy in HTTPS_PROXY. Node 20, Java and the AWS SDK for JavaScript ignore this variable%s", client, r.tunnel.directNote())
 	case len(u.opened)+len(u.other) == 0 && u.closed > 0:
 		var hosts, flags []string
 		for _, h := range u.largest[:min(maxSuggested, len(u.largest))] {
 			hosts = append(hosts, fmt.Sprintf("%s (%s)", h.Host, count.Of(h.Connections, "connection")))
 			flags = append(flags, "--tls-host "+h.Host)
 		}
-		a.printNote("%s asked hosts that are not opened: %s. %s opens %s", client, strings.Join(hosts, ", "), strings.Join(flags, " "), map[bool]string{true: "it", false: "them"}[len(hosts) == 1])
+		a.printNote("%s connected to hosts that are not decrypted: %s. Add %s to decrypt %s", client, strings.Join(hosts, ", "), strings.Join(flags, " "), map[bool]string{true: "it", false: "them"}[len(hosts) == 1])
 	}
 }

@@ -121,18 +121,18 @@ func TestRunTLS(t *testing.T) {
 		want   []string
 	}{
 		{ask + "exit 7", nil, 7, []string{
-			"sh goes through a tunnel: TLS of ", " is opened with a certificate of this run, all else passes closed",
-			"1 turn, 1 call", "; opened api.anthropic.com (1 request)",
+			"sh uses a tunnel: TLS to ", " is decrypted with this run's certificate; other TLS is not decrypted",
+			"1 turn, 1 call", "; decrypted: api.anthropic.com (1 request)",
 		}},
 		{"SSL_CERT_FILE=/dev/null; export SSL_CERT_FILE; (" + ask + ")& " + ask + "wait; exit 0", nil, 0, []string{
-			"toolscope: sh does not trust this run's certificate: 2 connections to api.anthropic.com were broken off before a request",
+			"toolscope: sh does not trust this run's certificate: 2 connections to api.anthropic.com were closed before a request arrived",
 		}},
-		{"exit 0", nil, 0, []string{"nothing came: sh used no proxy (HTTPS_PROXY was set)"}},
-		{daemon + "exit 0", nil, 0, []string{"processes that sh started are still running, without a network: the tunnel has ended: sh"}},
+		{"exit 0", nil, 0, []string{"no connection arrived: sh didn't use the proxy in HTTPS_PROXY"}},
+		{daemon + "exit 0", nil, 0, []string{"processes that sh started are still running, but have no network, because the tunnel has ended: sh"}},
 		{`"$TOOLSCOPE" connect openai-chat/x hi --base-url https://other.example/v1 >/dev/null 2>&1`, nil, -1, []string{
-			"; passed closed: 1 host, ", "sh asked hosts that are not opened: other.example (1 connection). --tls-host other.example opens it",
+			"; not decrypted: 1 host, ", "sh connected to hosts that are not decrypted: other.example (1 connection). Add --tls-host other.example to decrypt it",
 		}},
-		{`"$TOOLSCOPE" connect openai-chat/x hi --base-url https://other.example/v1 >/dev/null 2>&1`, []string{"--tls-host", "other.example"}, -1, []string{"; opened other.example (1 request)"}},
+		{`"$TOOLSCOPE" connect openai-chat/x hi --base-url https://other.example/v1 >/dev/null 2>&1`, []string{"--tls-host", "other.example"}, -1, []string{"; decrypted: other.example (1 request)"}},
 	} {
 		record := filepath.Join(t.TempDir(), "a.tsc")
 		stderr, code := runScript(t, env, test.script, append(test.flags, "--record", record)...)

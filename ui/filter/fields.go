@@ -36,7 +36,7 @@ func Fields() []Field {
 		{Name: "model", Does: "name of the model", Example: "model:sonnet", ops: is, read: textField(modelOf)},
 		{Name: "agent", Does: "name of the agent, or its name on the hub", Example: "agent:Explore", ops: is, read: textField(agentOf)},
 		{Name: "file", Does: "file that the turn was read from", Example: "file:run.tsc", ops: is, read: textField(fileOf)},
-		{Name: "finding", Does: "code of a finding, or error, warn, info", Example: "finding:SCHEMA", ops: is, calls: true, values: findingCodes, read: readFinding},
+		{Name: "finding", Does: "code of a finding, or error, warn or info", Example: "finding:SCHEMA", ops: is, calls: true, values: findingCodes, read: readFinding},
 		{Name: "host", Does: "machine, or the host in the request's URL", Example: "host:openai.com", ops: is, read: textField(hostOf)},
 		{Name: "cost", Does: "cost of the turn, in US dollars", Example: "cost>0.01", ops: than, read: numberField(parseDollars, costOf)},
 		{Name: "took", Does: "duration of the turn, or of a call", Example: "took>2s", ops: than, read: numberField(parseSeconds, tookOf)},

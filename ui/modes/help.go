@@ -518,7 +518,7 @@ func isDigit(key string) bool { return len(key) == 1 && key[0] >= '0' && key[0] 
 func (h *Help) drawSigns(p *screen.Pen, n int) {
 	switch row := h.signs[n]; {
 	case n == 0:
-		p.Caption(screen.Plain, display.Lit("Signs  for a turn: of its first bad call"))
+		p.Caption(screen.Plain, display.Lit("Symbols: a turn shows its first bad call"))
 	case row.signs != nil:
 		p.Spaces(screen.Bare, keyColumn)
 		for _, m := range row.signs {

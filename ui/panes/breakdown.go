@@ -145,7 +145,7 @@ func (b *breakdownTable) drawRow(p *screen.Pen, row int) {
 	w := b.widthsIn(p.Left)
 	switch row--; {
 	case row < 0:
-		p.Text(screen.Plain, p.Pad(p.Truncate(display.Lit("What it is made of"), breakdownLabel-1), breakdownLabel+w.bar))
+		p.Text(screen.Plain, p.Pad(p.Truncate(display.Lit("Part of the request"), breakdownLabel-1), breakdownLabel+w.bar))
 		for i, of := range breakdownColumns[:len(breakdownColumns)-1] {
 			p.Text(screen.Muted, alignRight(p, of.head, w.columns[i]))
 		}
@@ -205,7 +205,7 @@ func (b *breakdownTable) drawChange(p *screen.Pen, of *present.BreakdownRow, cel
 // drawTotal draws the row with the size of the body, the input tokens of the turn, and their cost.
 func (b *breakdownTable) drawTotal(p *screen.Pen, w *breakdownWidths) {
 	label := display.Lit("in all")
-	if with := p.Format("in all, %s of it cached", p.Clean(tokensText(b.Cached, false))); b.Counted && b.Cached > 0 && with.Width() < breakdownLabel-2+w.bar {
+	if with := p.Format("in all, %s cached", p.Clean(tokensText(b.Cached, false))); b.Counted && b.Cached > 0 && with.Width() < breakdownLabel-2+w.bar {
 		label = with
 	}
 	p.Spaces(screen.Bare, 2)

@@ -300,9 +300,9 @@ func (p pairInRequest) String() string {
 	case p.call && p.result:
 		return "the call and its result are there"
 	case p.call:
-		return "the call is there, its result is not"
+		return "only the call is there"
 	case p.result:
-		return "its result is there, the call is not"
+		return "only the result is there"
 	}
 	return "neither the call nor its result is there"
 }
