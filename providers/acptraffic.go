@@ -86,7 +86,7 @@ func (x *Exchange) matchShownCall(e *stream.Event) {
 		if _, written := s.Find(ref); matched && c.Slot == e.Slot && written != nil {
 			delete(x.modelCalls, c.Ref())
 			f := shownCall.Finding("the model made the call in turn %d; %s", ref.Turn+1, compareShown(written, c))
-			x.emit(stream.Event{Kind: stream.Found, Turn: int32(x.indexOf(e.Turn)), Slot: e.Slot, What: &f})
+			x.emit(stream.Event{Kind: stream.Found, Turn: int32(x.turns.indexOf(e.Turn)), Slot: e.Slot, What: &f})
 		}
 	}
 }

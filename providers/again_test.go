@@ -123,7 +123,7 @@ func wiresOf(x *Exchange) string {
 	if x.Protocol != nil {
 		fmt.Fprintln(&s, x.Protocol.Name)
 	}
-	fmt.Fprintln(&s, x.Coding, x.Framing, x.Why, x.Ended, x.why, x.by, x.Head)
+	fmt.Fprintln(&s, x.Coding, x.Framing, x.Why, x.Ended, x.EndReason, x.by, x.Head)
 	return s.String()
 }
 

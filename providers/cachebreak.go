@@ -43,7 +43,7 @@ func (l *agentConversation) hasExpired(at time.Duration, body []byte) bool {
 func (x *Exchange) reportCacheBreak(number int32, t *stream.Turn, lost cacheLoss) {
 	m := stream.Messagef("%s changed since the previous request of the conversation", stream.Own(t.Request.Change.BreaksAt()))
 	fields := []any{}
-	if before := x.in.Exchange(t.Request.Change.PreviousExchange); before != nil && !before.evicted && !before.dropped {
+	if before := x.in.Exchange(t.Request.Change.PreviousExchange); before != nil && !before.Evicted && !before.dropped {
 		if b, ok := findCacheBreak(before.RequestBody(), x.RequestBody(), &t.Request.Change); ok {
 			m = stream.Messagef("%s: %s", m, b.words)
 			fields = append(fields, "path", b.path, "was", b.was, "is", b.is, "bytes", b.bytes)

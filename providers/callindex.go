@@ -231,7 +231,7 @@ func (in *Inspector) turnReloader(f *indexedTurn) func() *stream.Turn {
 	if x == nil {
 		return nil
 	}
-	n := x.indexOf(f.turn)
+	n := x.turns.indexOf(f.turn)
 	if from := x.location(); n < 0 || !x.Rereadable() || from.End-from.Start > most {
 		return nil
 	}

@@ -17,7 +17,7 @@ func rowOf(in *Inspector, t *stream.Turn) string {
 	x := in.Exchange(t.Exchange)
 	fmt.Fprintf(&s, "%q %q %q %q %s %q %q %q %+v %d %d %d %v %v %d %d %v\n", t.Protocol, t.ID, t.Model, t.Parent, t.Phase(), t.Finish, t.FinishMeaning, t.Failure,
 		t.Usage, t.Events, t.OpenedBy, t.EndedBy, t.OpenedAt, t.ClosedAt, t.FirstFrame, t.LastFrame, t.SentBack)
-	fmt.Fprintf(&s, "%s %q %q %q %v %v %v %v %v %q\n", x.Head.Method, x.Head.URL, x.Framing, x.Why, x.Ended, x.HeadAt(), x.RequestStart(t), x.LastRecordAt(), x.EndReason(), x.Client())
+	fmt.Fprintf(&s, "%s %q %q %q %v %v %v %v %v %q\n", x.Head.Method, x.Head.URL, x.Framing, x.Why, x.Ended, x.HeadAt, x.RequestStart(t), x.LastRecordAt(), x.EndReason, x.Client)
 	if t.Request != nil {
 		fmt.Fprintf(&s, "%+v\n", *t.Request)
 	}

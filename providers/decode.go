@@ -79,7 +79,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 		seen = seenIn(e)
 	}
 	switch {
-	case len(x.pending) > 0 && x.isFromGateway():
+	case len(x.pending) > 0 && isFromGateway(x.Head, &x.Response):
 		best, score = &emptyProtocol, protocol.SniffScore{Why: "a gateway error"}
 	case x.isPlain():
 		best, score = &plainHTTP, protocol.SniffScore{Why: "method and path"}
@@ -133,7 +133,7 @@ func (x *Exchange) setProtocol(d *protocol.Protocol, why string) {
 // resolveProtocol chooses a protocol if the path and the header are evidence for one protocol, and a frame is
 // evidence for another. Two such frames outweigh the path. One frame doesn't, because errors look similar in
 // all protocols. Until the protocol is certain, the result is nil.
-func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
+func (x *exchangeContent) resolveProtocol(e protocol.SniffInput, best *protocol.Protocol, score protocol.SniffScore) (*protocol.Protocol, protocol.SniffScore) {
 	own, ownScore := detectProtocol(protocol.SniffInput{Event: e.Event, Data: e.Data})
 	switch {
 	case own == best, own == nil && x.suspect == nil:
@@ -150,7 +150,7 @@ func (x *Exchange) resolveProtocol(e protocol.SniffInput, best *protocol.Protoco
 // decodeFrame passes one frame to the decoder.
 func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	x.frame = number
-	x.cutFrame = x.cutFrame || f.Truncated && x.endsInside(f)
+	x.cutFrame = x.cutFrame || f.Truncated && endsInside(x.Framing, f)
 	if len(f.Stray) > 0 {
 		x.reportPage(f.Stray)
 	}
@@ -187,10 +187,10 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 
 // endsInside reports whether the last frame of a response is incomplete. A frame that lacks only the end that its
 // framing requires may still be complete, for example if a final line break was removed.
-func (x *Exchange) endsInside(f *stream.Frame) bool {
+func endsInside(framing string, f *stream.Frame) bool {
 	switch {
 	case f.Kind == stream.FrameResidue:
-		return x.Framing == awsFraming
+		return framing == awsFraming
 	case f.Kind == stream.FrameData && len(f.Data) > 0:
 		return mayContinue(f.Data)
 	}
@@ -200,7 +200,7 @@ func (x *Exchange) endsInside(f *stream.Frame) bool {
 // cutByUnknown reports whether the bytes end inside a frame and the source doesn't show which party ended them. The
 // party may be a provider, or a client that saved the bytes. The bytes may also have been cut off when they were
 // copied.
-func (x *Exchange) cutByUnknown() bool { return x.cutFrame && x.by == 0 }
+func (e *exchangeEnd) cutByUnknown() bool { return e.cutFrame && e.by == 0 }
 
 // mayContinue reports whether data could be decoded if more bytes followed: as JSON, or as the word that ends
 // a stream. An HTML page without a final line break is not incomplete in this sense.
@@ -225,7 +225,7 @@ func (x *Exchange) reportFramingError(f *stream.Frame) {
 
 // reportPage reports once that an HTML page is between the events of a stream. A gateway sent the page.
 func (x *Exchange) reportPage(page []byte) {
-	if x.pageFound || !beginsPage(page) || x.isErrorPage() {
+	if x.pageFound || !beginsPage(page) || isErrorPage(x.Head, &x.Response) {
 		return
 	}
 	x.pageFound = true
@@ -240,7 +240,7 @@ func (x *Exchange) requestedModel() string {
 	switch {
 	case x.Protocol.Model != nil:
 		return x.Protocol.Model(x.Path(), x.RequestBody())
-	case x.Head.Status >= 400, x.own, x.Protocol == &emptyProtocol:
+	case x.Head.Status >= 400, x.AnsweredHere, x.Protocol == &emptyProtocol:
 		return json.Value(x.RequestBody()).Get("model").Text()
 	}
 	return ""
@@ -357,7 +357,7 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 	case e.Kind == stream.Failure:
 		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e), e.Text, e.Turn)
 	case e.Kind == stream.TurnClose:
-		if x.Head.EndUnknown && x.why == "" {
+		if x.Head.EndUnknown && x.EndReason == "" {
 			x.endUnknown(e, turn)
 		}
 		if e.Code == stream.CloseCut {
@@ -436,7 +436,7 @@ func (x *Exchange) attributeCut(e stream.Event) stream.Event {
 	case x.closing && x.by != 0:
 		e.What = &stream.Ending{By: x.by}
 		if x.cutShort() {
-			e.Text = x.why
+			e.Text = x.EndReason
 		}
 	case x.closing && (x.cutFrame || x.Protocol.ByAgent):
 		e.What = &stream.Ending{By: stream.UnknownParty}

@@ -16,7 +16,7 @@ import (
 // checkStatus reports an HTTP error if no turn has an error from the body. The body may be empty, or a
 // gateway's page.
 func (x *Exchange) checkStatus() {
-	if x.Head.Status < 400 || x.own || x.Protocol == &plainHTTP {
+	if x.Head.Status < 400 || x.AnsweredHere || x.Protocol == &plainHTTP {
 		return
 	}
 	for _, number := range x.turns {
@@ -30,11 +30,11 @@ func (x *Exchange) checkStatus() {
 	body := x.Response.Bytes(0, x.Response.Size())
 	why := errorWords(body)
 	switch {
-	case x.isErrorPage():
+	case isErrorPage(x.Head, &x.Response):
 		why = fmt.Sprintf("HTTP status %d, with a page instead of a response: %s", x.Head.Status, pageWords(body))
 	case x.gap.missed > 0:
 		why = fmt.Sprintf("HTTP status %d; toolscope missed bytes of the body", x.Head.Status)
-	case why == "" && x.isFromGateway() && len(bytes.TrimSpace(body)) > 0:
+	case why == "" && isFromGateway(x.Head, &x.Response) && len(bytes.TrimSpace(body)) > 0:
 		why = fmt.Sprintf("HTTP status %d: %s", x.Head.Status, pageWords(body))
 	case why == "":
 		why = fmt.Sprintf("HTTP status %d, without a reason", x.Head.Status)
@@ -47,8 +47,8 @@ func (x *Exchange) checkStatus() {
 var refusedForNow = []int{408, 425, 429}
 
 // isErrorPage reports whether the response is an HTML page for an HTTP error.
-func (x *Exchange) isErrorPage() bool {
-	return x.Head.Status >= 400 && beginsPage(x.Response.Bytes(0, min(x.Response.Size(), maxPageStart)))
+func isErrorPage(head *stream.Head, response *stream.Wire) bool {
+	return head.Status >= 400 && beginsPage(response.Bytes(0, min(response.Size(), maxPageStart)))
 }
 
 const (
@@ -82,7 +82,7 @@ func pageWords(body []byte) string {
 
 // reportUnanswered reports the reason why an exchange ended before it had a turn, if the reason is known.
 func (x *Exchange) reportUnanswered() {
-	if x.why == "" || len(x.turns) > 0 {
+	if x.EndReason == "" || len(x.turns) > 0 {
 		return
 	}
 	if x.decoder == nil {
@@ -92,19 +92,19 @@ func (x *Exchange) reportUnanswered() {
 	switch x.by {
 	case stream.Client: // the client disconnected, so it doesn't miss the response
 	case 0: // toolscope determined the reason; no provider sent it
-		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: stream.Network}})
+		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.EndReason, What: &stream.FailureInfo{By: stream.Network}})
 	default:
-		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.why, What: &stream.FailureInfo{By: x.by}})
+		x.emit(stream.Event{Kind: stream.Failure, Turn: turn, Text: x.EndReason, What: &stream.FailureInfo{By: x.by}})
 	}
 	if x.by != 0 {
-		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut, Text: x.why})
+		x.emit(stream.Event{Kind: stream.TurnClose, Turn: turn, Code: stream.CloseCut, Text: x.EndReason})
 	}
 }
 
 // reportOwn reports that toolscope answered in place of the provider, with the reason. It does nothing if the
 // provider answered.
 func (x *Exchange) reportOwn() {
-	if !x.own {
+	if !x.AnsweredHere {
 		return
 	}
 	if x.decoder == nil {
@@ -114,7 +114,7 @@ func (x *Exchange) reportOwn() {
 	if x.by == 0 {
 		failed.By = stream.Toolscope
 	}
-	why := x.why
+	why := x.EndReason
 	if why == "" { // captures by early versions have the reason only in the response
 		why = strings.TrimPrefix(strings.TrimSpace(string(x.Response.Bytes(0, x.Response.Size()))), "toolscope proxy: ")
 	}
@@ -124,7 +124,7 @@ func (x *Exchange) reportOwn() {
 }
 
 // cutShort reports whether a party other than the provider ended the response.
-func (x *Exchange) cutShort() bool { return x.by > stream.Provider }
+func (e *exchangeEnd) cutShort() bool { return e.by > stream.Provider }
 
 // handleEnding emits the events that the decoder makes at the end. If a party other than the provider ended the
 // response, missing parts are not findings. If the response has only a few frames, an unknown protocol is not a
@@ -188,7 +188,7 @@ func (x *Exchange) AsksNothing() bool {
 
 // endPlain ends the turn of an exchange without a model.
 func (x *Exchange) endPlain() {
-	if x.decoder == nil && x.why == "" && x.Head.Status != 0 && !x.own && (x.isPlain() || x.AsksNothing() && x.Head.Status < 400) {
+	if x.decoder == nil && x.EndReason == "" && x.Head.Status != 0 && !x.AnsweredHere && (x.isPlain() || x.AsksNothing() && x.Head.Status < 400) {
 		x.setProtocol(&plainHTTP, "method and path")
 	}
 	if x.Protocol != &plainHTTP {
@@ -202,8 +202,8 @@ func (x *Exchange) endPlain() {
 		x.emit(stream.Event{Kind: stream.Finish, Turn: turn, Slot: stream.AllChoices, Text: strconv.Itoa(x.Head.Status), Code: code})
 	}
 	end := stream.Event{Kind: stream.TurnClose, Turn: turn}
-	if x.why != "" || x.cutShort() {
-		end.Code, end.Text = stream.CloseCut, x.why
+	if x.EndReason != "" || x.cutShort() {
+		end.Code, end.Text = stream.CloseCut, x.EndReason
 	}
 	x.emit(end)
 }

@@ -178,7 +178,7 @@ func (x *Exchange) evict() {
 	if x.in.kept.seed == (maphash.Seed{}) {
 		x.in.kept.seed = maphash.MakeSeed()
 	}
-	x.sum, x.evicted = x.hashBytes(x.in.kept.seed), true
+	x.sum, x.Evicted = x.hashBytes(x.in.kept.seed), true
 	for _, number := range x.turns {
 		x.in.summariseTurn(number)
 		x.in.Timeline.Evict(number)
@@ -211,16 +211,12 @@ func (in *Inspector) trimRows() {
 		return
 	}
 	in.Timeline.TrimRows(in.kept.Rows)
-	for len(in.exchanges) > 0 && in.exchanges[0].isFullyDropped() {
+	hasRow := func(number int32) bool { return in.Session().Turn(number) != nil }
+	for len(in.exchanges) > 0 && in.exchanges[0].dropped && !slices.ContainsFunc(in.exchanges[0].turns, hasRow) {
 		delete(in.byNumber, in.exchanges[0].Number)
 		in.exchanges[0] = nil
 		in.exchanges = in.exchanges[1:]
 	}
-}
-
-// isFullyDropped reports whether the exchange was dropped and none of its rows is left.
-func (x *Exchange) isFullyDropped() bool {
-	return x.dropped && !slices.ContainsFunc(x.turns, func(number int32) bool { return x.in.Session().Turn(number) != nil })
 }
 
 // dropReadBytes frees the bytes of the response that were decoded, if Retention.ReadOnce is set. It keeps the
@@ -233,7 +229,7 @@ func (x *Exchange) dropReadBytes() {
 }
 
 // hashBytes returns a hash of all bytes of the exchange.
-func (x *Exchange) hashBytes(seed maphash.Seed) uint64 {
+func (x *exchangeContent) hashBytes(seed maphash.Seed) uint64 {
 	var h maphash.Hash
 	h.SetSeed(seed)
 	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
@@ -245,9 +241,6 @@ func (x *Exchange) hashBytes(seed maphash.Seed) uint64 {
 	}
 	return h.Sum64()
 }
-
-// Evicted reports whether the bytes of the exchange were evicted and can be read again.
-func (x *Exchange) Evicted() bool { return x.evicted }
 
 // errSourceChanged is the error for a source that has changed since the first read.
 var errSourceChanged = errors.New("the file has changed since it was read")
@@ -264,7 +257,7 @@ func (in *Inspector) Reload(turn int32) (read func() (put func() error)) {
 	if p := x.partOf(turn); p != nil && p.evicted {
 		return p.reload()
 	}
-	if !x.evicted {
+	if !x.Evicted {
 		return nil
 	}
 	forced := in.readsAs(x)
@@ -276,10 +269,10 @@ func (in *Inspector) Reload(turn int32) (read func() (put func() error)) {
 
 // putBack stores the result for an exchange that was read again.
 func (in *Inspector) putBack(x *Exchange, fresh *Inspector, err error) error {
-	if !x.evicted {
+	if !x.Evicted {
 		return nil // another reload was faster
 	}
-	x.evicted = false
+	x.Evicted = false
 	again := fresh.byNumber[x.Number]
 	if err == nil && (again == nil || again.hashBytes(in.kept.seed) != x.sum || len(again.turns) != len(x.turns)) {
 		err = errSourceChanged
@@ -385,7 +378,7 @@ func (p *exchangeParts) verbatimSource() stream.VerbatimSource {
 
 // partOf returns the part that contains a turn, or nil.
 func (x *Exchange) partOf(turn int32) *exchangePart {
-	n := x.indexOf(turn)
+	n := x.turns.indexOf(turn)
 	for _, p := range x.parts.of {
 		if p.from <= n && n < p.to {
 			return p
@@ -394,9 +387,12 @@ func (x *Exchange) partOf(turn int32) *exchangePart {
 	return nil
 }
 
+// turnList lists the numbers of an exchange's turns in ascending order.
+type turnList []int32
+
 // indexOf returns the index of a turn in the exchange, or -1.
-func (x *Exchange) indexOf(turn int32) int {
-	if n, found := slices.BinarySearch(x.turns, turn); found {
+func (l turnList) indexOf(turn int32) int {
+	if n, found := slices.BinarySearch(l, turn); found {
 		return n
 	}
 	return -1
@@ -436,7 +432,7 @@ func (p *exchangePart) drop() {
 		x.Response.Evict(p.start, p.end)
 	}
 	for len(x.parts.of) > 0 && x.parts.of[0].dropped {
-		if first := in.Session().Turn(x.turnAt(x.parts.of[0].to)); in.kept.ReadOnce && first != nil {
+		if first := in.Session().Turn(x.turns.at(x.parts.of[0].to)); in.kept.ReadOnce && first != nil {
 			x.Response.EvictFrames(first.FirstFrame)
 		}
 		x.parts.of[0] = nil
@@ -448,10 +444,10 @@ func (p *exchangePart) drop() {
 	in.trimRows()
 }
 
-// turnAt returns the number of turn n in the exchange, or stream.NoTurn if there are fewer turns.
-func (x *Exchange) turnAt(n int) int32 {
-	if n < len(x.turns) {
-		return x.turns[n]
+// at returns the number of turn n in the exchange, or stream.NoTurn if there are fewer turns.
+func (l turnList) at(n int) int32 {
+	if n < len(l) {
+		return l[n]
 	}
 	return stream.NoTurn
 }

@@ -14,40 +14,44 @@ import (
 
 // An Exchange is one request and its response, as far as they have arrived.
 type Exchange struct {
-	Number   int
-	Head     *stream.Head       // head of the response, with Method and URL of the request; never modified
-	Coding   string             // the codings that were decoded: "gzip", "chunked, br"
-	Framing  string             // framing of the response; "" if not yet known
-	Protocol *protocol.Protocol // nil if not yet known
-	Why      string             // evidence for the protocol
-	Ended    bool
+	Number       int
+	Head         *stream.Head       // head of the response, with Method and URL of the request; never modified
+	Coding       string             // the codings that were decoded: "gzip", "chunked, br"
+	Framing      string             // framing of the response; "" if not yet known
+	Protocol     *protocol.Protocol // nil if not yet known
+	Why          string             // evidence for the protocol
+	Client       string             // the client's name in providers/client, or "" if the request's headers don't contain it
+	HeadAt       time.Duration      // time of arrival of the response's head, or NoTime
+	Ended        bool
+	Evicted      bool // its bytes were evicted and can be read again
+	AnsweredHere bool // toolscope answered, not a provider
 
 	in        *Inspector
-	from      stream.Location // location of all its records
-	turns     []int32         // timeline numbers of the decoder's turns
+	turns     turnList        // timeline numbers of the decoder's turns
 	times     []time.Duration // start of the request, or NoTime, for each turn; nil if no time is known
 	position  replay.Position // position in its conversation, once observed
-	why       string          // reason for its end, if it did not end normally
-	client    string          // the client, if a header identifies it
 	at        time.Duration
-	headAt    time.Duration // time of arrival of the response's head, or NoTime
 	ahead     time.Duration // time from the inspector's epoch to time 0 of the exchange
 	timed     bool          // ahead is known
 	byteCount int64         // bytes in memory, while the exchange may be evicted
 	sum       uint64        // hash of the exchange's bytes, set while the exchange is evicted
 	known     knownSince
-	pinned    int32        // number of pins on its turns
-	passing   bool         // some of its records have no location, or are from another source
-	begun     bool         // bytes of the response have arrived
-	own       bool         // toolscope answered, not a provider
-	closing   bool         // no more bytes follow
+	pinned    int32 // number of pins on its turns
+	begun     bool  // bytes of the response have arrived
+	closing   bool  // no more bytes follow
+	aside     bool  // the exchange is pinned and not in its queue
+	dropped   bool  // its content was dropped
+
+	sourceRange
+	exchangeEnd
+	*exchangeContent
+}
+
+// exchangeEnd describes the end of an exchange.
+type exchangeEnd struct {
+	EndReason string       // the reason in words, or "" if the exchange ended normally
 	by        stream.Party // the party that ended the exchange; 0 if the source names none
 	cutFrame  bool         // the bytes end inside a frame
-	aside     bool         // the exchange is pinned and not in its queue
-	evicted   bool         // its content was evicted and can be reloaded
-	dropped   bool         // its content was dropped
-
-	*exchangeContent
 }
 
 // pendingFrame is a frame that is kept until the protocol is known, or a gap between such frames.
@@ -57,12 +61,6 @@ type pendingFrame struct {
 	at     time.Duration
 	missed int64 // bytes of a gap
 }
-
-// EndReason returns the reason for the end of the exchange in words, or "" if it ended normally.
-func (x *Exchange) EndReason() string { return x.why }
-
-// AnsweredByToolscope reports whether toolscope answered in place of the provider.
-func (x *Exchange) AnsweredByToolscope() bool { return x.own }
 
 // mergeHead merges new facts about the exchange that are not in its bytes.
 func (x *Exchange) mergeHead(h *stream.Head) {
@@ -194,7 +192,7 @@ const sniffAlways = 4096
 // feedFramer frames new bytes of the response, once the framing is known.
 func (x *Exchange) feedFramer(p []byte) {
 	switch {
-	case x.own:
+	case x.AnsweredHere:
 		return // no provider sent the response
 	case x.gap.seeking:
 		x.gap.resync(false)
@@ -261,11 +259,11 @@ func (x *Exchange) end() {
 		x.noteCodings(err)
 	}
 	if x.bomb && !x.cutShort() { // toolscope itself cut off the response: the rest was sent but not decoded
-		x.by, x.why = stream.Toolscope, ""
+		x.by, x.EndReason = stream.Toolscope, ""
 	}
 	x.Ended, x.closing = true, true
 	switch {
-	case x.own, x.gap.undecoded:
+	case x.AnsweredHere, x.gap.undecoded:
 	case x.gap.seeking:
 		x.gap.resync(true)
 	case x.framer == nil:
@@ -276,7 +274,7 @@ func (x *Exchange) end() {
 	if x.framer != nil {
 		x.framer.Close(x.onFrame)
 	}
-	if x.own || x.gap.missed > 0 {
+	if x.AnsweredHere || x.gap.missed > 0 {
 		x.gap.endFrame(x.Response.Size())
 	}
 	if x.decoder == nil {
@@ -292,7 +290,7 @@ func (x *Exchange) end() {
 	if x.decoder != nil {
 		x.ignored.reportIgnored()
 		x.out.To(x.handleEnding)
-		x.out.Interrupted = x.why != ""
+		x.out.Interrupted = x.EndReason != ""
 		x.decoder.Close()
 		x.details.reportExcess()
 		x.closeLast()
@@ -409,26 +407,6 @@ func (x *Exchange) freeAll() {
 	head.Header = nil
 	x.Head = x.in.heads.intern(&head)
 	x.dropped, x.from = true, stream.Location{}
-}
-
-// noteLocation extends the exchange's location by a record's location.
-func (x *Exchange) noteLocation(p stream.Location) {
-	switch {
-	case p.Source == nil || x.from.Source != nil && x.from.Source != p.Source:
-		x.passing = true
-	case x.from.Source == nil:
-		x.from = p
-	default:
-		x.from.Start, x.from.End = min(x.from.Start, p.Start), max(x.from.End, p.End)
-	}
-}
-
-// location returns the exchange's location in its source. It is empty if a part of the exchange has no location.
-func (x *Exchange) location() stream.Location {
-	if x.passing {
-		return stream.Location{}
-	}
-	return x.from
 }
 
 // Rereadable reports whether the exchange has ended and can be read again from its source. If so, its bytes

@@ -26,15 +26,15 @@ var gateways = []struct{ name, header, value, words string }{
 }
 
 // gatewayName returns the gateway that sent the response, or "" if nothing identifies it.
-func (x *Exchange) gatewayName() string {
-	body := bytes.ToLower(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody)))
+func gatewayName(head *stream.Head, response *stream.Wire) string {
+	body := bytes.ToLower(response.Bytes(0, min(response.Size(), maxErrorBody)))
 	for _, g := range gateways {
 		if g.words != "" && bytes.Contains(body, []byte(g.words)) {
 			return g.name
 		}
 	}
 	for _, g := range gateways {
-		for _, value := range x.Head.Header[g.header] {
+		for _, value := range head.Header[g.header] {
 			if strings.HasPrefix(strings.ToLower(value), g.value) {
 				return g.name
 			}
@@ -45,14 +45,14 @@ func (x *Exchange) gatewayName() string {
 
 // isFromGateway reports whether a gateway sent the response. Such a response is an HTML page, or an error
 // without JSON whose status means that the provider was not reached.
-func (x *Exchange) isFromGateway() bool {
-	if x.isErrorPage() {
+func isFromGateway(head *stream.Head, response *stream.Wire) bool {
+	if isErrorPage(head, response) {
 		return true
 	}
-	status := x.Head.Status
-	body := json.Value(x.Response.Bytes(0, min(x.Response.Size(), maxPageStart)))
+	status := head.Status
+	body := json.Value(response.Bytes(0, min(response.Size(), maxPageStart)))
 	isUnreached := status == 502 || status == 504 || status >= 520 && status <= 527 || status == 503 && upstreamError.Match(body)
-	return isUnreached && body.Kind() != '{' && body.Kind() != '[' && x.gatewayName() != ""
+	return isUnreached && body.Kind() != '{' && body.Kind() != '[' && gatewayName(head, response) != ""
 }
 
 var upstreamError = regexp.MustCompile(`(?i)^\s*upstream connect error`)
@@ -101,9 +101,9 @@ func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn in
 		repeats = x.in.causeOfRepeatedID(words)
 	}
 	switch status := x.Head.Status; {
-	case said.By != 0 || said.Cause != 0 || x.own:
-	case x.isFromGateway():
-		said.Cause, said.Gateway = stream.Gateway, x.gatewayName()
+	case said.By != 0 || said.Cause != 0 || x.AnsweredHere:
+	case isFromGateway(x.Head, &x.Response):
+		said.Cause, said.Gateway = stream.Gateway, gatewayName(x.Head, &x.Response)
 	case repeats != 0:
 		said.Cause = repeats
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status), said.Code == "insufficient_quota":

@@ -470,7 +470,7 @@ func (v *View) VerdictOn(r stream.SentBackCall) (verdict replay.Verdict, how str
 		failure = t.Failure
 	}
 	switch socket := isWebSocket(x.Head); {
-	case x.own:
+	case x.AnsweredHere:
 		return replay.Unproven, "no provider answered it"
 	case answered && (status == 0 || socket):
 		return replay.Accepted, "it was answered"

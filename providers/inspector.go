@@ -92,7 +92,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 			x.known.retract(told)
 		}
 	}()
-	x.noteLocation(r.Location)
+	x.include(r.Location)
 	if strings.HasPrefix(r.Note, heldPrefix) {
 		x.held, x.heldAt = !r.End && !strings.HasPrefix(r.Note, resumedPrefix), r.At
 	}
@@ -121,7 +121,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 	}
 	x.reportNotesOfTurn()
 	if r.End {
-		x.why, x.by = r.Why, partyOf(r.By)
+		x.EndReason, x.by = r.Why, partyOf(r.By)
 		x.end()
 	}
 }
@@ -138,10 +138,10 @@ func (x *Exchange) receiveHead(r *stream.Record) {
 	}
 	x.mergeHead(r.Head)
 	if answers := !r.Request && r.Head.Status != 0; answers {
-		if x.headAt == stream.NoTime {
-			x.headAt = r.At
+		if x.HeadAt == stream.NoTime {
+			x.HeadAt = r.At
 		}
-		x.own = x.own || r.By == stream.Toolscope.String()
+		x.AnsweredHere = x.AnsweredHere || r.By == stream.Toolscope.String()
 	}
 	in.noteRunStart(x)
 	if isAgentConnection(x.Head) {
@@ -228,7 +228,7 @@ const (
 // holdNote keeps the Note of a record until there is a turn for it. It skips notes about toolscope's own
 // responses, because a finding reports the same fact.
 func (x *Exchange) holdNote(r stream.Record) {
-	if r.Note != "" && !(x.own && r.Head != nil) {
+	if r.Note != "" && !(x.AnsweredHere && r.Head != nil) {
 		x.notes = append(x.notes, r.Note)
 	}
 }
@@ -282,7 +282,7 @@ func (in *Inspector) ensureExchange(number int) *Exchange {
 		return x
 	}
 	x := &Exchange{
-		Number: number, Head: new(stream.Head), in: in, headAt: stream.NoTime, known: knownSince{since: in.nextEvent()},
+		Number: number, Head: new(stream.Head), in: in, HeadAt: stream.NoTime, known: knownSince{since: in.nextEvent()},
 		exchangeContent: &in.idle,
 	}
 	x.ensureContent()

@@ -137,8 +137,8 @@ func TestKeepCools(t *testing.T) {
 	whole.Close()
 	in.Close()
 	x, turn := in.Exchange(7), in.Session().Turn(6)
-	if !x.Evicted() || turn.Retention != stream.Evicted || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
-		t.Fatalf("cold %v, turn %v", x.Evicted(), turn.Retention)
+	if !x.Evicted || turn.Retention != stream.Evicted || x.Response.Size() != 0 || turn.Calls[0].Args() != nil || turn.Calls[0].Status() != stream.Complete || in.Dropped() != 0 {
+		t.Fatalf("cold %v, turn %v", x.Evicted, turn.Retention)
 	}
 	for n := range whole.Session().Turns { // one exchange after another, because each reload evicts earlier ones
 		number := whole.Session().Turns[n].Exchange
@@ -148,7 +148,7 @@ func TestKeepCools(t *testing.T) {
 			}
 		}
 		x, want := in.Exchange(number), whole.Exchange(number)
-		if x.Evicted() || string(x.Response.Bytes(0, x.Response.Size())) != string(want.Response.Bytes(0, want.Response.Size())) || x.Response.Frames() != want.Response.Frames() {
+		if x.Evicted || string(x.Response.Bytes(0, x.Response.Size())) != string(want.Response.Bytes(0, want.Response.Size())) || x.Response.Frames() != want.Response.Frames() {
 			t.Errorf("exchange %d is not what it was", number)
 		}
 		in.MakeRoom()

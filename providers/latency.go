@@ -67,7 +67,7 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 		l.From, l.RequestSeen = at, true
 	}
 	if x := v.Exchange(t.Exchange); x != nil {
-		headers = x.HeadAt()
+		headers = x.HeadAt
 	}
 	l.Headers, l.FirstToken, l.End = l.fromStart(headers), l.fromStart(v.firstToken(t)), l.fromStart(t.ClosedAt)
 	l.Named, l.FirstByte, l.LastByte = stream.NoTime, stream.NoTime, stream.NoTime

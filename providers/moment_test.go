@@ -21,7 +21,7 @@ func saidBy(v *View) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d events\n", v.Events())
 	for _, x := range v.Exchanges() {
-		fmt.Fprintf(&b, "%d asked %d status %d ended %t %q turns %v", x.Number, x.Request.Size(), x.Head.Status, x.Ended, x.why, x.turns)
+		fmt.Fprintf(&b, "%d asked %d status %d ended %t %q turns %v", x.Number, x.Request.Size(), x.Head.Status, x.Ended, x.EndReason, x.turns)
 		last := int32(-1)
 		for _, number := range x.turns {
 			last = max(last, v.Session().Turn(number).LastFrame)

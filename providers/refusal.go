@@ -22,7 +22,7 @@ var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "valida
 func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32) *stream.Refusal {
 	status := x.Head.Status
 	switch {
-	case said.By != 0 && said.By != stream.Provider, x.own, x.isFromGateway():
+	case said.By != 0 && said.By != stream.Provider, x.AnsweredHere, isFromGateway(x.Head, &x.Response):
 		return nil
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status):
 	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent(turn), status == 0 && x.past.fitsWords(words):

@@ -39,7 +39,7 @@ type requestMessage struct {
 func (r *requestState) readHead(h *stream.Head) {
 	r.x.RequestHeader = h.Header
 	r.header = conversation.ReadHeader(h.Header)
-	r.x.client = r.header.Client
+	r.x.Client = r.header.Client
 	r.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
 	r.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
 }
@@ -136,7 +136,7 @@ func (r *requestState) conversationOf(turn int32) *agentConversation {
 	if len(r.conversations) == 0 {
 		return nil
 	}
-	i := min(r.x.indexOf(turn), len(r.conversations)-1)
+	i := min(r.x.turns.indexOf(turn), len(r.conversations)-1)
 	if i < 0 {
 		return nil
 	}
@@ -158,14 +158,11 @@ func (r *requestState) purposeOf(f *conversation.ClientFacts, b *conversation.Re
 	return conversation.PurposeOf(f, b, conversation.FirstUserText(messages))
 }
 
-// Client returns the client's name in providers/client, or "" if the request's headers don't contain it.
-func (x *Exchange) Client() string { return x.client }
-
 // Refused returns toolscope's reason for refusing the request in place of the provider. It returns "" if
 // toolscope didn't refuse the request.
 func (x *Exchange) Refused() string {
-	why, refused := strings.CutPrefix(x.why, "refused: ")
-	if !x.own || !refused {
+	why, refused := strings.CutPrefix(x.EndReason, "refused: ")
+	if !x.AnsweredHere || !refused {
 		return ""
 	}
 	return why
@@ -188,17 +185,17 @@ func (r *requestState) stampTurn(turn int32) {
 
 // RequestStart returns the start time of a turn's request, or NoTime if the start was not seen.
 func (x *Exchange) RequestStart(t *stream.Turn) time.Duration {
-	if i := x.indexOf(t.Number); i >= 0 && i < len(x.times) {
+	if i := x.turns.indexOf(t.Number); i >= 0 && i < len(x.times) {
 		return x.times[i]
 	}
 	return stream.NoTime
 }
 
 // TurnIndex returns the index of a turn in its exchange, from 0.
-func (x *Exchange) TurnIndex(t *stream.Turn) int { return max(0, x.indexOf(t.Number)) }
+func (x *Exchange) TurnIndex(t *stream.Turn) int { return max(0, x.turns.indexOf(t.Number)) }
 
 // MissedRequestBytes returns the number of bytes of the exchange's requests that were missed.
-func (x *Exchange) MissedRequestBytes() int64 { return x.gap.requestBytes }
+func (x *exchangeContent) MissedRequestBytes() int64 { return x.gap.requestBytes }
 
 // HasManyRequests reports whether the exchange has a request for each of its turns.
 func (x *Exchange) HasManyRequests() bool { return isWebSocket(x.Head) }
@@ -217,9 +214,6 @@ func (x *Exchange) RequestOf(t *stream.Turn) []byte {
 	}
 	return nil
 }
-
-// HeadAt returns the arrival time of the response's head, or NoTime.
-func (x *Exchange) HeadAt() time.Duration { return x.headAt }
 
 // LastRecordAt returns the arrival time of the exchange's latest record.
 func (x *Exchange) LastRecordAt() time.Duration { return x.at }

@@ -52,7 +52,7 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 	if sessionOf(x.Head) != nil && h.checkSession(body, messages, to) {
 		return
 	}
-	if x.Head.Incremental || x.requests.latest != nil && x.requests.latest.Background || h.broken || x.AnsweredByToolscope() {
+	if x.Head.Incremental || x.requests.latest != nil && x.requests.latest.Background || h.broken || x.AnsweredHere {
 		return
 	}
 	to = ruleTarget(to, hostOf(x.Head.URL))
@@ -262,7 +262,7 @@ func hostOf(address string) string {
 // requestOutcome returns the outcome of the exchange's request.
 func (x *Exchange) requestOutcome() requestOutcome {
 	inFile := x.Head.ResponseFromHistory || x.Head.Reconstructed // the original request is unknown
-	if x.own {
+	if x.AnsweredHere {
 		return outcomeUnknown
 	}
 	answered := false

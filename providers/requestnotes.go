@@ -18,7 +18,7 @@ const minKeyedTokens = 1024
 func (x *Exchange) RequestNotes(t *stream.Turn) (notes []string) {
 	body := json.Value(x.RequestOf(t))
 	background := t.Request != nil && t.Request.Background
-	if body.Kind() != '{' || background || x.own || x.Head.Reconstructed || x.Protocol == nil {
+	if body.Kind() != '{' || background || x.AnsweredHere || x.Head.Reconstructed || x.Protocol == nil {
 		return nil
 	}
 	switch ProviderAt(x.Head.URL) {

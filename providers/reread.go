@@ -178,8 +178,34 @@ func (l *recordOrder) eachRecord(in *Inspector, to func(stream.Record)) {
 	}
 }
 
+// sourceRange is the part of a source that an exchange was read from.
+type sourceRange struct {
+	from    stream.Location // location of all records
+	passing bool            // some records have no location, or are from another source
+}
+
+// include extends the range by a record's location.
+func (r *sourceRange) include(p stream.Location) {
+	switch {
+	case p.Source == nil || r.from.Source != nil && r.from.Source != p.Source:
+		r.passing = true
+	case r.from.Source == nil:
+		r.from = p
+	default:
+		r.from.Start, r.from.End = min(r.from.Start, p.Start), max(r.from.End, p.End)
+	}
+}
+
+// location returns the location in the source. It is empty if a part of the exchange has no location.
+func (r *sourceRange) location() stream.Location {
+	if r.passing {
+		return stream.Location{}
+	}
+	return r.from
+}
+
 // rawSide returns the bytes on one side of the exchange, as sent.
-func (x *Exchange) rawSide(request bool) *stream.Wire {
+func (x *exchangeContent) rawSide(request bool) *stream.Wire {
 	switch {
 	case request:
 		return &x.Request

@@ -54,7 +54,7 @@ func (l *agentConversation) noteFailure(x *Exchange, t *stream.Turn) {
 	l.failed.number = 0
 	status := x.Head.Status
 	switch {
-	case t.EndedBy == stream.Client, x.own:
+	case t.EndedBy == stream.Client, x.AnsweredHere:
 	case status >= 500, slices.Contains(repeatable, status), status < 300 && t.Phase() == stream.TurnAborted:
 		l.failed.number = t.Number + 1
 	}

@@ -85,7 +85,7 @@ func (c *schemaCheck) declaredTools() *schema.Set {
 }
 
 // RequiredArgs returns an outline of the arguments for a call's tool, or "" if they are unknown.
-func (x *Exchange) RequiredArgs(c *stream.Call) string {
+func (x *exchangeContent) RequiredArgs(c *stream.Call) string {
 	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return ""
 	}
@@ -93,7 +93,7 @@ func (x *Exchange) RequiredArgs(c *stream.Call) string {
 }
 
 // Required returns the keys that a call's tool requires. The result known is false if the keys are unknown.
-func (x *Exchange) Required(c *stream.Call) (keys []string, known bool) {
+func (x *exchangeContent) Required(c *stream.Call) (keys []string, known bool) {
 	if x.check.set == nil || c.RunByProvider || c.Freeform() {
 		return nil, false
 	}

@@ -116,7 +116,7 @@ func (s *silence) endGap(e *stream.Event) {
 // reportStall reports the longest silence in a turn if the silence was a stall.
 func (s *silence) reportStall(e *stream.Event, number int32) {
 	x, t := s.x, s.x.in.Session().Turn(e.Turn)
-	if s.longest.lasted == 0 || t == nil || t.HasGap() || x.own || x.Head.NoDeltas || x.Head.EndUnknown || x.Head.Reconstructed || sessionOf(x.Head) != nil {
+	if s.longest.lasted == 0 || t == nil || t.HasGap() || x.AnsweredHere || x.Head.NoDeltas || x.Head.EndUnknown || x.Head.Reconstructed || sessionOf(x.Head) != nil {
 		return
 	}
 	if t.Request != nil && t.Request.Background || json.Value(x.RequestBody()).Get("background").IsTrue() {

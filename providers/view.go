@@ -378,7 +378,7 @@ func (p *pastView) exchangeAsOf(x *Exchange, s *stream.Session) *Exchange {
 	}
 	then := x.asOf(n, s)
 	if p.ends != nil && !then.Ended {
-		then.Ended, then.by, then.why = true, stream.Toolscope, EndedHere
+		then.Ended, then.by, then.EndReason = true, stream.Toolscope, EndedHere
 	}
 	if p.exchanges == nil {
 		p.exchanges = map[int]*Exchange{}
@@ -407,10 +407,10 @@ func (x *Exchange) asOf(n int32, s *stream.Session) *Exchange {
 	if x.known.status > n {
 		head := *x.Head
 		head.Status, head.Header = 0, nil
-		then.Head, then.headAt = &head, stream.NoTime
+		then.Head, then.HeadAt = &head, stream.NoTime
 	}
 	if !x.Ended || x.known.end > n {
-		then.Ended, then.own, then.why, then.by = false, false, "", 0
+		then.Ended, then.AnsweredHere, then.EndReason, then.by = false, false, "", 0
 	}
 	if last := x.lastIn(s); last != nil {
 		if at := x.in.Timeline.EventPrefix(lastBefore(x.in, last, n), 0).At; at != stream.NoTime {

@@ -119,7 +119,7 @@ type Waiting struct {
 // responded to it, or it has no times.
 func (v *View) WaitingAt(x *Exchange, now time.Duration) (w Waiting, ok bool) {
 	switch {
-	case v.past != nil, x.Ended, x.own, x.evicted, x.Head.NoDeltas, x.Head.EndUnknown, now < x.at, x.at < 0:
+	case v.past != nil, x.Ended, x.AnsweredHere, x.Evicted, x.Head.NoDeltas, x.Head.EndUnknown, now < x.at, x.at < 0:
 		return w, false
 	}
 	if x.held {
@@ -192,7 +192,7 @@ func (x *Exchange) LastProgressAt() time.Duration {
 	if x.silence.deltas > 0 && x.silence.last >= 0 {
 		return x.silence.last
 	}
-	if at := max(x.requestEnd(), x.headAt); at >= 0 {
+	if at := max(x.requestEnd(), x.HeadAt); at >= 0 {
 		return at
 	}
 	return x.at

@@ -322,7 +322,7 @@ func modelOf(t *stream.Turn) string {
 
 // clientOf returns the display name of an exchange's client.
 func clientOf(x *providers.Exchange) string {
-	if c, err := client.Find(x.Client()); err == nil {
+	if c, err := client.Find(x.Client); err == nil {
 		return c.Title
 	}
 	return "unknown"

@@ -189,9 +189,9 @@ func failureText(in *providers.Inspector, x *providers.Exchange) string {
 	case words != "":
 		return words
 	case status == 0:
-		return x.EndReason()
+		return x.EndReason
 	case !done:
-		if why := x.EndReason(); why != "" {
+		if why := x.EndReason; why != "" {
 			return why
 		}
 		return "the response ended early, or its protocol is unknown"

@@ -148,7 +148,7 @@ func tracedTurn(v *providers.View, t *stream.Turn, file string) *report.TracedTu
 	if x == nil {
 		return of
 	}
-	of.URL, of.AnsweredHere, of.RequestedModel, of.RequestAt, of.TurnOfExchange = x.Head.URL, x.AnsweredByToolscope(), v.RequestedModel(t.Exchange), x.RequestStart(t), x.TurnIndex(t)
+	of.URL, of.AnsweredHere, of.RequestedModel, of.RequestAt, of.TurnOfExchange = x.Head.URL, x.AnsweredHere, v.RequestedModel(t.Exchange), x.RequestStart(t), x.TurnIndex(t)
 	of.Provider = providers.NameProvider(x.Head.URL, t.Protocol)
 	if n := x.Response.Records(); n > 0 {
 		_, of.LastBytesAt = x.Response.Record(n - 1)

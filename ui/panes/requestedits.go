@@ -69,7 +69,7 @@ func previousRequest(v *providers.View, t *stream.Turn, x *providers.Exchange, d
 	}
 	number := t.Request.Change.PreviousExchange
 	before := v.Exchange(number)
-	if before == nil || before.Evicted() || len(before.RequestBody()) == 0 {
+	if before == nil || before.Evicted || len(before.RequestBody()) == 0 {
 		return nil, display.Lit("The previous request of this conversation is not in memory")
 	}
 	return before.RequestBody(), draw.Clean(RequestName(v, number)).Between("What changed since ", "")

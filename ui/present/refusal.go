@@ -311,7 +311,7 @@ func (p pairInRequest) String() string {
 // if the request can't be read.
 func carriedPair(v *providers.View, t *stream.Turn, id string) (p pairInRequest, known bool) {
 	x := v.Exchange(t.Exchange)
-	if x == nil || x.Evicted() {
+	if x == nil || x.Evicted {
 		return p, false
 	}
 	messages, _ := x.History()

@@ -402,7 +402,7 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 		p.Text(screen.Muted, display.Lit("cause  "))
 		p.Text(screen.Plain, p.Clean(m.finding.CausedBy()).Between("the ", "  "))
 		if x := m.host.View().Exchange(m.currentSentBack().Exchange); x != nil {
-			if c, err := client.Find(x.Client()); err == nil && p.Left > len(c.Title)+sidesFrom/2 {
+			if c, err := client.Find(x.Client); err == nil && p.Left > len(c.Title)+sidesFrom/2 {
 				p.Text(screen.Plain, p.Clean(c.Title).Between("", "  "))
 			}
 		}

@@ -233,7 +233,7 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 	of.RequestedModel, of.Phase = v.RequestedModel(t.Exchange), t.Phase().String()
 	of.Values[Model] = t.Model
 	if x != nil {
-		about.URL, about.AnsweredHere = x.Head.URL, x.AnsweredByToolscope()
+		about.URL, about.AnsweredHere = x.Head.URL, x.AnsweredHere
 		if !about.AnsweredHere {
 			about.Status = x.Head.Status
 		}
