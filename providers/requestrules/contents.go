@@ -21,18 +21,16 @@ func (c *checker) checkCacheMarks() {
 		return
 	}
 	marks := countMarks(c.Body.Get("system")) + countMarks(c.Body.Get("tools")) + countMarks(c.Body.Get("toolConfig").Get("tools"))
-	at := -1
+	at := NoMessage
 	for i := range c.Messages {
-		if marks += countMarks(c.Messages[i].Raw.Get("content")); marks > MaxCacheMarks && at < 0 {
+		n := countMarks(c.Messages[i].Raw.Get("content"))
+		if marks += n; n > 0 && marks > MaxCacheMarks && at < 0 {
 			at = i
 		}
 	}
 	if marks > MaxCacheMarks {
 		words := stream.Messagef("%s", stream.Own(count.Of(marks, "block")))
 		place := Spot{Message: at, Part: -1, Words: words}
-		if at < 0 {
-			place.Message = NoMessage
-		}
 		c.addSpot(RequestIllegal, "cache-marks", c.claudeProof(), "more than 4 blocks have cache_control", place)
 	}
 }

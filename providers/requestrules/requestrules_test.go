@@ -68,6 +68,7 @@ func TestRules(t *testing.T) {
 		{"results in two messages of one speaker", "anthropic", "", askA + "," + twoA + "," + user(res1A) + "," + user(res2A)},
 		{"text before the result", "anthropic", "result-follows", askA + "," + oneA + "," + user(textA, res1A)},
 		{"a message before the result", "anthropic", "result-follows", askA + "," + oneA + "," + user(textA) + "," + user(res1A)},
+		{"text of the model between a call and its result", "anthropic", "", askA + "," + oneA + `,{"role":"assistant","content":"ok"},` + user(res1A)},
 		{"an answer before the result", "anthropic", "result-follows",
 			askA + "," + oneA + `,{"role":"user","content":"wait"},{"role":"assistant","content":"ok"},` + user(res1A)},
 		{"a result without its call", "anthropic", "result-has-call", askA + "," + oneA + "," + user(res1A, res2A)},
@@ -117,6 +118,8 @@ func TestRules(t *testing.T) {
 		{"chat, a message between", "openai-chat", "result-follows", askC + "," + twoC + "," + res1C + "," + askC + "," + res2C},
 		{"chat, the same ids in each turn", "openai-chat", "",
 			askC + "," + twoC + "," + res1C + "," + res2C + "," + twoC + "," + res1C + "," + res2C},
+		{"chat, the same ids in each turn, one missing", "openai-chat", "call-answered",
+			askC + "," + twoC + "," + res1C + "," + res2C + "," + twoC + "," + res1C + "," + askC},
 		{"chat, an id of 40 bytes", "openai-chat", "",
 			askC + `,{"role":"assistant","tool_calls":[{"id":"` + longID[:40] + `","type":"function","function":{"name":"ls","arguments":"{}"}}]}`},
 		{"chat, an id of 45 bytes", "openai-chat", "id-legal",
@@ -125,6 +128,7 @@ func TestRules(t *testing.T) {
 		{"mistral, the model speaks after results", "mistral", "", askC + "," + nineC + "," + resNineC + `,{"role":"assistant","content":"ok"},` + askC},
 		{"mistral, the user speaks after results", "mistral", "turn-order", askC + "," + nineC + "," + resNineC + "," + askC},
 		{"chat, the user speaks after results", "openai-chat", "", askC + "," + nineC + "," + resNineC + "," + askC},
+		{"chat, five marks", "openai-chat", "", strings.Repeat(markedA+",", 5) + askC},
 		{"llama.cpp takes all", "llama.cpp", "", askC + "," + twoC + "," + askC},
 	} {
 		key := "messages"
@@ -136,8 +140,12 @@ func TestRules(t *testing.T) {
 		{"answered anywhere behind", "", askC + "," + callR + "," + askC + "," + resR},
 		{"no output", "call-answered", askC + "," + callR + "," + askC},
 		{"the call is last", "", askC + "," + callR},
+		{"only a call", "", callR},
+		{"arguments as an object", "arguments-string", strings.Replace(callR, `"{}"`, `{}`, 1) + "," + resR},
+		{"the action of a shell", "", `{"type":"local_shell_call","id":"lsh_1","call_id":"call_p1","action":{"type":"exec","command":["ls"]}},{"type":"local_shell_call_output","call_id":"call_p1","output":"x"}`},
 		{"output alone", "result-has-call", askC + "," + resR},
 		{"the provider keeps the call", "", `{"type":"item_reference","id":"fc_k1"},` + resR},
+		{"the call is compacted", "", `{"type":"compaction","encrypted_content":"x"},` + resR},
 		{"an item twice", "item-unique", askC + "," + callR + "," + callR + "," + resR},
 		{"reasoning alone", "reasoning-alone", askC + `,{"type":"reasoning","id":"rs_1","summary":[]},` + askC},
 		{"reasoning before a call", "", askC + `,{"type":"reasoning","id":"rs_1","summary":[]},` + callR + "," + resR},
@@ -172,6 +180,26 @@ func TestPartial(t *testing.T) {
 	messages, _ := to.Decode([]byte(`{"input":[` + resR + `]}`))
 	if all := requestrules.Check(&requestrules.Request{Messages: messages, Target: to, Partial: true}); len(all) > 0 {
 		t.Errorf("%s", all[0].Rule)
+	}
+}
+
+// TestPlaceOfMarks checks that the finding about cache marks names the message with the first mark above the limit, or
+// no message if the system prompt has too many.
+func TestPlaceOfMarks(t *testing.T) {
+	to, _ := providers.FindTarget("anthropic")
+	const markedBlock = `{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}`
+	system := `"system":[` + strings.Repeat(markedBlock+",", 4)
+	for body, want := range map[string]int{ // the system prompt is message 0
+		`{"messages":[` + strings.Repeat(markedA+",", 6) + askA + `]}`:                                                        4,
+		`{"messages":[{"content":[` + strings.Repeat(markedBlock+",", 4) + markedBlock + `],"role":"user"},` + markedA + `]}`: 0,
+		`{` + system + `{"type":"text","text":"b"}],"messages":[` + askA + "," + markedA + `]}`:                               2,
+		`{` + system + markedBlock + `],"messages":[` + askA + `]}`:                                                           requestrules.NoMessage,
+	} {
+		messages, _ := to.Decode([]byte(body))
+		all := requestrules.Check(&requestrules.Request{Body: []byte(body), Messages: messages, Target: to})
+		if len(all) != 1 || len(all[0].Spots) != 1 || all[0].Spots[0].Message != want {
+			t.Errorf("%s: %+v, want message %d", body, all, want)
+		}
 	}
 }
 
