@@ -46,7 +46,7 @@ var (
 		Code: "PROVIDER_ERROR", Severity: Error, OtherSeverities: []Severity{Warn}, By: Provider,
 		ExplainsState: true,
 		Verdict:       "error",
-		SeverityNote:  "warn if the client repeated the request, and the response was complete",
+		SeverityNote:  "warn if the client repeated the request and got a complete response",
 		Meaning:       "The provider reports an error, refuses the request, or stops the response with a filter.",
 		Advice:        "Read the provider's error in the finding's message. Don't run calls whose arguments were not final before the error.",
 	}

@@ -191,7 +191,7 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 	})
 	places := []modes.KeyContext{
 		{Name: placeName(m.focus), Groups: here, Press: m.pressKey},
-		{Name: display.Lit("to move, and for panes"), Groups: move, Press: m.pressKey},
+		{Name: display.Lit("for movement and panes"), Groups: move, Press: m.pressKey},
 	}
 	for _, p := range m.table {
 		if p.Pane == m.focus {

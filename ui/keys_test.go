@@ -47,7 +47,7 @@ func TestHelp(t *testing.T) {
 		if text := helpText(s.resize(80, 24)); !strings.Contains(text, "Symbols: a turn shows") || !strings.Contains(text, "not an object") {
 			t.Errorf("the signs are not explained:\n%s", text[len(text)-3000:])
 		}
-		s.press("<tab>").shows("Keys  to move, and for panes", "PgUp ^u ^b", "next pane")
+		s.press("<tab>").shows("Keys  for movement and panes", "PgUp ^u ^b", "next pane")
 		s.press("<tab>").shows("Keys  in the list", "show the call, open it").press("<tab>").shows("Keys  in Findings")
 		s.press("<s-tab><s-tab><s-tab><s-tab>").shows("Commands after :", ":write ").press("<tab>").shows("Keys here  in the document")
 		s.press("<esc>p?").shows("Keys here  in this view", "Anywhere", "choose a theme").hides("next pane")

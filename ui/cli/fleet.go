@@ -93,7 +93,7 @@ func (ip *inputs) reportViews() {
 		v := ip.views[ip.reportedViews]
 		s := v.State()
 		if s.Newer > 0 {
-			ip.app.printNote("%s: %s from another version of toolscope", v.Server(), count.Of(int(s.Newer), "message"))
+			ip.app.printNote("%s: %s from another version of toolscope can't be read", v.Server(), count.Of(int(s.Newer), "message"))
 		}
 		if !s.Complete() {
 			ip.app.printNote("%s: %s", v.Server(), missingWords(&s))

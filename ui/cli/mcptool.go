@@ -21,7 +21,7 @@ const toolURL = "TOOLSCOPE_TOOL_URL"
 func (a *app) mcpToolCommand() *cobra.Command {
 	var url string
 	cmd := &cobra.Command{
-		Use: "mcp-tool --url URL", Short: "Serve the tools of torture over MCP", Long: "The server has the tools 'note' and 'tick'. 'toolscope torture' starts it for the client that it tests.", Hidden: true, Args: noArgs,
+		Use: "mcp-tool --url URL", Short: "Serve the test tools of 'torture' over MCP", Long: "The server has the tools 'note' and 'tick'. 'toolscope torture' starts it for the client that it tests.", Hidden: true, Args: noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, out, _ := a.stdStreams()
 			return serveTools(a.stdin, out, url)

@@ -147,7 +147,7 @@ func (a *app) runReplay(ctx context.Context, paths []string) error {
 		return err
 	}
 	if r.bad > 0 {
-		a.failWith(fmt.Errorf("previews with a loss of severity %s or worse, or that would be refused: %d of %d", r.limit, r.bad, r.shown))
+		a.failWith(fmt.Errorf("previews that would be refused or have a loss of severity %s or worse: %d of %d", r.limit, r.bad, r.shown))
 	}
 	return nil
 }

@@ -142,7 +142,7 @@ func TestSuiteTrouble(t *testing.T) {
 		want string
 	}{
 		"silent":           {suiteFlags{limits: suiteLimits{start: 50 * time.Millisecond}}, "the adapter wrote no first line in 50ms"},
-		"rubbish-first":    {suiteFlags{}, `the adapter's first line is "listening"` + "\n" + `it must be like {"adapter":1,"protocols":["openai-chat"],"takes":"url"}, or with "takes":"bytes"`},
+		"rubbish-first":    {suiteFlags{}, `the adapter's first line is "listening"` + "\n" + `it must look like {"adapter":1,"protocols":["openai-chat"],"takes":"url"}, or have "takes":"bytes"`},
 		"unknown-protocol": {suiteFlags{}, `the adapter's protocol "morse" has no cases` + "\nuse anthropic, bedrock, cohere, gemini, ollama, openai-chat, openai-responses"},
 		"dies":             {suiteFlags{}, `openai-chat/arguments-absent with the chunking byte: the adapter ended: panic: index out of range`},
 		"rubbish":          {suiteFlags{}, `openai-chat/arguments-absent with the chunking byte: the answer "debug: \x1b[31mred" is invalid: invalid character 'd' looking for beginning of value`},

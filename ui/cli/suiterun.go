@@ -105,7 +105,7 @@ func (d *suiteAdapter) startProcess() error {
 	}
 	d.hello = suiteHello{}
 	if json.Unmarshal([]byte(line), &d.hello) != nil || d.hello.Adapter != 1 || len(d.hello.Protocols) == 0 || d.hello.Takes != "url" && d.hello.Takes != "bytes" {
-		return fmt.Errorf("the adapter's first line is %s\nit must be like {\"adapter\":1,\"protocols\":[\"openai-chat\"],\"takes\":\"url\"}, or with \"takes\":\"bytes\"", quoteStart(line))
+		return fmt.Errorf("the adapter's first line is %s\nit must look like {\"adapter\":1,\"protocols\":[\"openai-chat\"],\"takes\":\"url\"}, or have \"takes\":\"bytes\"", quoteStart(line))
 	}
 	return nil
 }

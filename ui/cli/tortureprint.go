@@ -128,7 +128,7 @@ func (o *tortureOptions) printText(to lineWriter, results []sceneResult) {
 func (o *tortureOptions) explainControl(to lineWriter, r *sceneResult) {
 	to.printLine("its output is in %s", filepath.Join(o.out, "plain.txt"))
 	if r.facts.Missing != "" {
-		to.printLine("see 'toolscope help torture' for how a client gets the provider and the tools")
+		to.printLine("'toolscope help torture' shows how a client finds the provider and the tools")
 	}
 }
 

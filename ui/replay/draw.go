@@ -182,7 +182,7 @@ func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
 	scope := p.Format("scope: %s", [...]string{"this call", "the turn", "the conversation"}[m.scope])
 	looked := p.Format("%s, ids checked up to turn %d", scope, m.of.Turn+1)
 	if m.of.Turn > 0 && len(m.exchange.CarriedCalls()) == 0 && m.scope != replay.WholeConversation {
-		looked = p.Format("%s, only ids of turn %d", scope, m.of.Turn+1)
+		looked = p.Format("%s, ids checked only in turn %d", scope, m.of.Turn+1)
 	}
 	return []display.Text{looked, scope}
 }
