@@ -29,7 +29,7 @@ func anyKeys() (keys []string) {
 	}
 	slices.Sort(names)
 	for range 3 {
-		keys = append(keys, names...) // these keys are chosen more often than letters
+		keys = append(keys, names...) // named keys are chosen more often than letters
 	}
 	return keys
 }

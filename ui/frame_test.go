@@ -96,7 +96,7 @@ func coloured(params ansi.Params) bool {
 	return false
 }
 
-// quartet returns the same screen in colour, without colour, and both in ASCII.
+// quartet returns the same screen four times: in Unicode and in ASCII, each with and without colour.
 func quartet(t testing.TB) []*rig {
 	return []*rig{
 		newScreen(t, 80, 24), newScreen(t, 80, 24, colourless), newScreen(t, 80, 24, ascii), newScreen(t, 80, 24, ascii, colourless),

@@ -23,8 +23,8 @@ type Inbox interface {
 	Wake()
 }
 
-// Limits for reading a batch in parts between keys and frames. A large file always has more records, and a busy
-// computer reads more slowly, so both limits are needed.
+// Limits for reading a batch in parts between keys and frames. A large file always has more records, so the size is
+// limited. A busy computer reads more slowly, so the time is limited too.
 const (
 	batchBytes = 1 << 20
 	batchTime  = 4 * time.Millisecond

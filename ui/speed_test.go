@@ -80,7 +80,7 @@ func TestFrameCostIsFlat(t *testing.T) {
 		for _, s := range []*rig{small, big} {
 			s.press("1F")
 		}
-		if c.what != "60 live calls and 6,000" { // the sum of a turn's findings is a loop over its calls
+		if c.what != "60 live calls and 6,000" { // summing up a turn's findings takes a loop over its calls
 			flat(t, c.what+", one more record", func() { small.feed(ping) }, func() { big.feed(ping) })
 		}
 	}

@@ -43,7 +43,7 @@ const (
 	headlessRows   = 10              // maximum height without column heads
 
 	streamsAt   = time.Second      // interval between two updates
-	streamsCalm = 10 * time.Second // that interval with reduced motion
+	streamsCalm = 10 * time.Second // interval between two updates with reduced motion
 )
 
 func (s *openStreamsPage) Keys() []screen.Binding {

@@ -29,7 +29,7 @@ type pausedMoment struct {
 	view   *providers.View // the view at the moment; nil while the screen shows now
 	strip  panes.TimeStrip
 	shown  stream.Ref // the selection when the screen changed to the moment
-	wanted stream.Ref // the user's selection, which may not exist yet at the moment
+	wanted stream.Ref // the user's selection, which might not exist yet at the moment
 	playState
 }
 

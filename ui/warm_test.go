@@ -19,7 +19,7 @@ func warmCells(s *rig) (n int) {
 	return n
 }
 
-// warmIn returns the number of such cells in one row.
+// warmIn returns the number of yellow, orange or red cells in one row.
 func warmIn(s *rig, row string) (n int) {
 	cells(s, row, func(sgr string, width int) {
 		for _, m := range rgb.FindAllStringSubmatch(sgr, -1) {

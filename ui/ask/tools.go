@@ -20,7 +20,7 @@ type Library interface {
 	Redact(text string) string
 }
 
-// A RunFile is the file of a run. The run may not have been read yet.
+// A RunFile is the file of a run. The run might not have been read yet.
 type RunFile struct {
 	ID, Path string
 	Bytes    int64

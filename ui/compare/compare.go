@@ -63,7 +63,7 @@ type comparison struct {
 	folded       bool // the equal rows are not shown
 }
 
-// column is one turn. The exchange may not have opened its turn yet.
+// column is one turn. The exchange might not have opened its turn yet.
 type column struct {
 	diff.ComparedTurn
 	name string

@@ -45,7 +45,7 @@ const (
 
 const (
 	labelCells = 22 // width of the row names, including the blank before the first column
-	wideLabel  = 34 // the same on a screen of at least wideFrom columns
+	wideLabel  = 34 // width of the row names on a screen of at least wideFrom columns
 	wideFrom   = 160
 	minColumn  = 19
 	beneathTo  = 60 // if the screen is narrower, the other turn is below the base

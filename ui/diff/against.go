@@ -23,7 +23,7 @@ type sideCounts struct {
 	states              int
 	state               stream.Status // state of the first call whose state differs
 	types, values       int           // number of fields that differ
-	badTypes, badValues int           // number of those fields that break the schema
+	badTypes, badValues int           // number of fields that differ and break the schema
 	absent, added       int
 }
 

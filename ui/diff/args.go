@@ -50,7 +50,7 @@ type Cell struct {
 	Start, End int32          // range of the value so far
 	At         int32          // offset of the first difference, relative to Start
 	Holds      int32          // number of values in an array or object
-	Differing  int32          // number of those values that differ, if they have rows
+	Differing  int32          // number of values in the array or object that differ, if they have rows
 	List       *Items         // set for a differing array of scalars
 }
 

@@ -13,7 +13,7 @@ import (
 	"toolscope/stream/json"
 )
 
-// Side is one turn of a comparison. Its turn may not have opened yet.
+// Side is one turn of a comparison. Its turn might not have opened yet.
 type Side struct {
 	Name  string
 	Turn  *stream.Turn  // nil until the turn opens

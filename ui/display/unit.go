@@ -89,7 +89,7 @@ type scannedUnit struct {
 	cells int  // width in cells, if it is not altered
 	form  form // how it is drawn
 	keep  int  // bytes at the start that are drawn as they are
-	lost  int  // characters after those bytes that are only counted
+	lost  int  // characters after the keep bytes that are only counted
 	r     rune // the character, byte or surrogate that is replaced
 }
 

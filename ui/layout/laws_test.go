@@ -40,7 +40,7 @@ type bed struct {
 	width int
 	text  []byte
 	lex   json.Lexer
-	json  *JSON // exactly one of these is set
+	json  *JSON // exactly one of json and plain is set
 	plain *Text
 }
 

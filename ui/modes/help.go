@@ -444,7 +444,7 @@ func (h *Help) WantedRows(height int) int {
 const (
 	keyColumn   = 3  // cells before a key
 	maxKeyWidth = 10 // cells for the names of a binding's keys; names that don't fit are left out, except the first
-	minKeyWidth = 4  // minimum number of cells for those names and the blank before the description
+	minKeyWidth = 4  // minimum number of cells for the names of a binding's keys and the blank before the description
 )
 
 // Draw draws row y.

@@ -72,8 +72,8 @@ const (
 	headersOfTraces = "OTEL_EXPORTER_OTLP_TRACES_HEADERS"
 )
 
-// headersFrom returns the headers in those variables, or none if getenv is nil. Headers are secrets, so errors
-// don't quote them.
+// headersFrom returns the headers in the variables headersOfAll and headersOfTraces, or none if getenv is nil.
+// Headers are secrets, so errors don't quote them.
 // https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables
 func headersFrom(getenv func(string) string) (http.Header, error) {
 	all := http.Header{}

@@ -38,7 +38,7 @@ type StripSubject struct {
 	Word       display.Text // a word that says whether the moment moves
 	Moves      bool
 	Still      bool // there is no moment: the strip shows the whole turn
-	Ended      bool // the strip is shown as if the turn ended here
+	Ended      bool // the strip is shown as if the moment were the end of the turn
 	Clock      bool // the moment is shown as clock time, if the source has clock times
 }
 

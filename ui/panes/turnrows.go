@@ -19,7 +19,7 @@ type turnRows struct {
 	groups  []group    // by turn
 	bad     int        // number of bad rows
 	base    int        // number of turns that were dropped before the first turn in rows
-	dropped int        // number of turns that were dropped after that; they have no rows of their own
+	dropped int        // number of turns at the start of groups that were dropped; they have no rows
 	rowSettings
 	under func(*stream.Turn) (i int, call int32)
 }
@@ -35,7 +35,7 @@ type rowSettings struct {
 type group struct {
 	own      int         // number of the turn's own rows
 	all      int         // number of rows of the turn and of the turns below it
-	bad      int         // number of bad rows among its own
+	bad      int         // number of bad rows among the turn's own rows
 	up       int         // the turn above it; -1 if there is none
 	children []childTurn // sorted by call, then by start
 }

@@ -22,7 +22,7 @@ type Verdicts struct {
 	harms   []present.Harm
 	rows    prefixSums // by turn: number of its harms; 0 for a turn that was dropped from the list
 	gone    int        // number of turns that were dropped from the list before the first turn in rows
-	dropped int        // number of turns that were dropped after that
+	dropped int        // number of turns at the start of rows that were dropped from the list
 	room    []present.Harm
 }
 

@@ -162,7 +162,7 @@ const minFrameRows = 6
 func (w *Wire) addEvent(v *providers.View, c Selection, n int) {
 	kind, of := v.Subject(n)
 	args := kind == stream.Args || kind == stream.Rewrite
-	if args && of.Call > 0 && c.Call != nil { // such events are frequent, so the check does not read the event
+	if args && of.Call > 0 && c.Call != nil { // events of arguments are frequent, so the check does not read the event
 		if of != c.Call.Ref() {
 			return
 		}

@@ -44,7 +44,7 @@ func chat(args, end string) string {
 		"\"role\":\"assistant\",\"tool_calls\":[{\"index\":0,\"id\":\"c1\",\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":%q}}]}}]}\n\n", args) + end
 }
 
-// finish returns the end of such a stream, with a finish reason.
+// finish returns the end of a stream that chat begins, with a finish reason.
 func finish(reason string) string {
 	return fmt.Sprintf("data: {\"id\":\"r1\",\"object\":\"chat.completion.chunk\",\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{},"+
 		"\"finish_reason\":%q}]}\n\ndata: [DONE]\n\n", reason)

@@ -21,7 +21,7 @@ type page struct {
 	body     []byte // body that would be sent, as JSON
 	messages int
 	size     int  // number of bytes that the model wrote
-	unsent   int  // number of those bytes that would not be sent
+	unsent   int  // number of bytes that the model wrote and that would not be sent
 	added    int  // number of bytes in the body that the model did not write
 	unknown  bool // the body that would be sent is unknown
 	mute     bool // the client does not speak the target's protocol

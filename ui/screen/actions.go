@@ -14,7 +14,7 @@ type Action struct {
 	Keys  string // the built-in keys, separated by spaces
 	Hint  string // word in the footer; empty if no pane shows a hint for the action
 	Does  string // text in the help; for two opposite actions, both texts: "previous, next delta"
-	Brief string // the same in at most 18 cells, for narrow columns; empty if Does is that short
+	Brief string // text in at most 18 cells, for narrow columns; empty if Does is that short
 }
 
 // Actions lists all actions, in the order of the configuration.

@@ -25,7 +25,7 @@ const (
 	Better
 	Slower
 	Faster
-	More // this and Fewer are for findings whose severity is info
+	More // More and Fewer are for findings whose severity is info
 	Fewer
 )
 

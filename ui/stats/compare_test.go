@@ -185,10 +185,10 @@ func TestExactTest(t *testing.T) {
 		up       bool
 	}{
 		{[]stratum{{3, 3, 0, 3}}, 0.1, 0.1, true},                      // 1 of 20 choices, and its mirror image
-		{[]stratum{{3, 3, 3, 0}}, 0.1, 0.1, false},                     // the same, in the other direction
+		{[]stratum{{3, 3, 3, 0}}, 0.1, 0.1, false},                     // 1 of 20 choices, in the other direction
 		{[]stratum{{2, 1, 0, 1}}, 1.0 / 3, 1.0 / 3, true},              // 1 of 3 choices
 		{[]stratum{{3, 3, 0, 3}, {5, 5, 0, 0}}, 0.1, 0.1, true},        // a stratum without the property adds nothing
-		{[]stratum{{3, 3, 0, 3}, {0, 9, 0, 9}}, 0.1, 0.1, true},        // nor does a stratum with runs only before the change or only after it
+		{[]stratum{{3, 3, 0, 3}, {0, 9, 0, 9}}, 0.1, 0.1, true},        // runs only before or only after add nothing
 		{[]stratum{{3, 3, 0, 3}, {3, 3, 0, 3}}, 2.0 / 400, .005, true}, // two strata: 1/20 · 1/20, twice
 		{[]stratum{{5, 5, 0, 0}}, 1, 1, false},
 		{[]stratum{{4, 4, 2, 2}}, 1, 2.0 / 70, false},

@@ -28,7 +28,7 @@ type Group struct {
 	times     [numTimes][]time.Duration
 	rates     map[string]*Rate
 	runs      map[runKey]*run
-	order     []*run // the same runs, in the order of their first turn
+	order     []*run // values of runs, in the order of their first turn
 }
 
 // A Rate counts how often something occurs, and in how many runs.

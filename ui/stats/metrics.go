@@ -17,7 +17,7 @@ type Metrics struct {
 	families          []*family
 	model, host, tool func(string) string // limit the number of labels
 	models            map[int32]string    // labels of the models of the latest turns
-	latest            []int32             // these turns, the oldest first
+	latest            []int32             // numbers of the latest turns, the oldest first
 
 	duration, first, tokens, toolRuns, turns, calls, findings, cached, cost, unknown, missed, gaps *family
 }

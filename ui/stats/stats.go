@@ -73,7 +73,7 @@ type Turn struct {
 	Stopped        bool      // the client ended the turn
 	Phase          string
 	Operation      string // operation name in OpenTelemetry's conventions
-	ErrorType      string // error type in these conventions, "" if the turn has not failed
+	ErrorType      string // error type in OpenTelemetry's conventions, "" if the turn has not failed
 	FirstToken     time.Duration
 	Duration       time.Duration
 	Cost           price.Figure
