@@ -37,10 +37,9 @@ func (t *pieces) applyEdit(e edit) {
 	var list []piece
 	at, isDone := 0, false
 	insert := func() {
-		if !isDone && len(e.text) > 0 {
-			list = append(list, piece{text: e.text, isNew: true})
+		if !isDone {
+			list, isDone = append(list, piece{text: e.text, isNew: true}), true
 		}
-		isDone = true
 	}
 	for _, p := range t.list {
 		end := at + p.pieceSize()

@@ -1,6 +1,8 @@
 package fix_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -71,6 +73,10 @@ func TestSessions(t *testing.T) {
 		{"a compacted history", codex(codexResult, `{"timestamp":"2026-11-22T23:45:36.672Z","type":"compacted","payload":{"message":"","replacement_history":[{"type":"reasoning","id":"rs_9","summary":[]},{"type":"message","role":"user","content":[{"type":"input_text","text":"go"}]}]}}`+"\n"), fix.Codex,
 			"reasoning-alone", []string{`{"type":"reasoning","id":"rs_9","summary":[]}, -> `}},
 
+		{"an error message of the client", ask + strings.Replace(claudeSays("a1", "u1", "m1", `{"type":"text","text":""}`), `"isSidechain":false`, `"isSidechain":false,"isApiErrorMessage":true`, 1) +
+			claudeEntry("u2", "a1", "user", `{"role":"user","content":"again"}`), fix.ClaudeCode, "", nil},
+		{"a second result off the path, after a result", ask + claudeSays("a1", "u1", "m1", claudeUse("t1", "{}")) + claudeResult("r1", "a1", "t1") +
+			strings.Replace(claudeResult("r2", "r1", "t1"), `"a"`, `"b"`, 1) + claudeSays("a2", "r1", "m2", `{"type":"text","text":"ok"}`), fix.ClaudeCode, "", nil},
 		{"parallel blocks off the path", ask + claudeSays("a1", "u1", "m1", claudeUse("t1", "{}")) + claudeSays("a2", "a1", "m1", claudeUse("t2", "{}")) +
 			claudeResult("r1", "a1", "t1") + claudeResult("r2", "a2", "t2") + claudeSays("a3", "r2", "m2", `{"type":"text","text":"ok"}`), fix.ClaudeCode, "", nil},
 		{"a branch that was left", ask + claudeSays("a1", "u1", "m1", claudeUse("t 1", "{}")) + claudeEntry("u2", "u1", "user", `{"role":"user","content":"again"}`), fix.ClaudeCode, "", nil},
@@ -119,7 +125,12 @@ func TestNotes(t *testing.T) {
 
 // TestBodies checks corrections of request bodies in forms that the generated histories don't have.
 func TestBodies(t *testing.T) {
-	const use = `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}`
+	const (
+		use        = `{"role":"assistant","content":[{"type":"tool_use","id":"t1","name":"ls","input":{}}]}`
+		toolResult = `{"type":"tool_result","tool_use_id":"t1","content":"x"}`
+		textB      = `{"type":"text","text":"b"}`
+		textC      = `{"type":"text","text":"c"}`
+	)
 	for _, test := range []struct{ name, target, text, want string }{
 		{"the next message is a string", "anthropic", `{"messages":[{"role":"user","content":"a"},` + use + `,{"role":"user","content":"and \u00e9?"}]}`,
 			`{"messages":[{"role":"user","content":"a"},` + use + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"[interrupted: no result was recorded]","is_error":true},{"type":"text","text":"and \u00e9?"}]}]}`},
@@ -142,6 +153,21 @@ func TestBodies(t *testing.T) {
 			`{"input":[{"role":"user","content":"a"},{"type":"function_call","id":"fc_1","call_id":"c1","name":"ls","arguments":"{}"},{"type":"function_call_output","call_id":"c1","output":"x"},{"type":"function_call","call_id":"c2","name":"ls","arguments":"{}"},{"type":"function_call_output","call_id":"c2","output":"x"}]}`},
 		{"a call twice, byte for byte", "anthropic", `{"messages":[{"role":"user","content":"a"},` + use + "," + use + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}]}`,
 			`{"messages":[{"role":"user","content":"a"},` + use + `,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}]}`},
+		{"a call twice, with other arguments", "anthropic", `{"messages":[{"role":"user","content":"a"},` + use + "," + strings.Replace(use, `{}`, `{"d":1}`, 1) + `,{"role":"user","content":[` + toolResult + `]}]}`,
+			`{"messages":[{"role":"user","content":"a"},` + use + "," + strings.NewReplacer(`{}`, `{"d":1}`, `"t1"`, `"t1_2"`).Replace(use) +
+				`,{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1_2","content":"[interrupted: no result was recorded]","is_error":true},` + toolResult + `]}]}`},
+		{"two texts before a result", "anthropic", `{"messages":[{"role":"user","content":"a"},` + use + `,{"role":"user","content":[` + textB + "," + textC + "," + toolResult + `]}]}`,
+			`{"messages":[{"role":"user","content":"a"},` + use + `,{"role":"user","content":[` + toolResult + "," + textB + "," + textC + `]}]}`},
+		{"a result between texts", "anthropic", `{"messages":[{"role":"user","content":"a"},` + use + `,{"role":"user","content":[` + textB + "," + toolResult + "," + textC + `]}]}`,
+			`{"messages":[{"role":"user","content":"a"},` + use + `,{"role":"user","content":[` + toolResult + "," + textB + "," + textC + `]}]}`},
+		{"a block with only a cache mark", "anthropic", `{"messages":[{"role":"user","content":[{"cache_control":{"type":"ephemeral"}}` + strings.Repeat(`,{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}`, 4) + `]}]}`,
+			`{"messages":[{"role":"user","content":[{}` + strings.Repeat(`,{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}`, 4) + `]}]}`},
+		{"results without calls, with a message between them", "openai-chat", `{"messages":[{"role":"user","content":"a"},{"role":"tool","tool_call_id":"c1","content":"x"},{"role":"assistant","content":"b"},{"role":"tool","tool_call_id":"c2","content":"y"}]}`,
+			`{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}`},
+		{"Gemini, a result before its call", "gemini", `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"x"}}}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]},{"role":"user","parts":[{"text":"b"}]}]}`,
+			`{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"output":"x"}}}]},{"role":"user","parts":[{"text":"b"}]}]}`},
+		{"Gemini, calls after text", "gemini", `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"cat","args":{}}}]}]}`,
+			`{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"},{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"cat","args":{}}}]}]}`},
 		{"the provider keeps the call", "openai-responses", `{"previous_response_id":"resp_1","input":[{"type":"function_call_output","call_id":"c1","output":"x"}]}`, ""},
 		{"a tool of the provider", "anthropic", `{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]},{"role":"user","content":"b"}]}`, ""},
 		{"Gemini without ids", "gemini", `{"contents":[{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"cat","args":{}}}]},{"role":"user","parts":[{"functionResponse":{"name":"cat","response":{"output":"x"}}}]}]}`,
@@ -157,6 +183,37 @@ func TestBodies(t *testing.T) {
 		guess := func(body []byte) (*requestrules.Request, error) { return providers.ReadRequest(body, nil) }
 		if r := correct(t, []byte(test.text), fix.Body, guess); string(r.Text) != test.want && test.name != "arguments as an object" { // Ollama accepts it
 			t.Errorf("%s, guessed as %s:\n got %s\nwant %s", test.name, r.Target.Name, r.Text, test.want)
+		}
+	}
+}
+
+// TestFaults checks the line, path and message of each fault, and the line of each correction.
+func TestFaults(t *testing.T) {
+	for _, test := range []struct {
+		name, target, text string
+		form               *fix.Form
+		want               []string
+	}{
+		{"two calls of a message", "openai-responses", `{"input":[{"role":"user","content":"a"},` + "\n" +
+			`{"type":"function_call","call_id":"c1","name":"ls","arguments":"{}"},` + "\n" + `{"type":"function_call","call_id":"c2","name":"cat","arguments":"{}"},{"role":"user","content":"b"}]}`, fix.Body,
+			[]string{"2 input[1]: c1 (ls)", "3 input[2]: c2 (cat)", "corrected in 3"}},
+		{"a declared tool", "openai-chat", `{"messages":[{"role":"user","content":"a"}],` + "\n" + `"tools":[{"type":"function","function":{"name":"l s"}}]}`, fix.Body,
+			[]string{"2 tools[0].function.name: l s", "corrected in 2"}},
+		{"a second result", "openai-responses", codexAsk + codexCall + codexResult + codexNote + codexOther, fix.Codex,
+			[]string{"5 payload: call_k1", "corrected in 5"}},
+	} {
+		_, read := readerOf(t, test.target)
+		r := correct(t, []byte(test.text), test.form, read)
+		var got []string
+		for _, f := range r.Faults {
+			_, place, _ := strings.Cut(f.Message.Text, ": ")
+			got = append(got, fmt.Sprintf("%d %s: %s", f.Line, f.Path, place))
+		}
+		for _, c := range r.Corrections {
+			got = append(got, fmt.Sprintf("corrected in %d", c.Line))
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
 	}
 }
