@@ -32,7 +32,7 @@ type Request struct {
 	At       time.Duration
 	Answer   AnswerKind
 	Script   *protocol.Script
-	Finished []time.Duration // when the end of each call was sent; 0 for calls without an end
+	Finished []time.Duration // when the end of each of the script's calls was sent; 0 for calls without an end
 	EndedAt  time.Duration   // when the response ended; 0 if it didn't end
 	History  []SentBack      // calls in the request's history
 }
@@ -162,7 +162,7 @@ func (j judge) finishedBefore(r *Run) (finished, early bool) {
 				continue
 			}
 			finished = true
-			if sameArgs(c.Args, r.Args) && k < len(q.Finished) {
+			if sameArgs(c.Args, r.Args) {
 				if at := q.Finished[k]; at != 0 && at <= r.At {
 					return true, false
 				}
@@ -281,7 +281,7 @@ func (j judge) findSent(q *Request, call int) *SentBack {
 func (j judge) hardScript(q *Request) (script *protocol.Script) {
 	for i := range j.Requests {
 		before := &j.Requests[i]
-		if before == q || before.At > q.At {
+		if before == q {
 			break
 		}
 		if before.Script != nil && len(scriptCalls(before.Script)) > 0 {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"toolscope/providers/protocol"
 )
@@ -68,6 +69,20 @@ func TestJudge(t *testing.T) {
 		{"no result", "plain", func(s *Scene) Facts {
 			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, alpha))}, Runs: []Run{note(alpha, 300, 1)}}
 		}, Wrong, "must:result"},
+		{"a later request before the response ended", "plain", func(s *Scene) Facts {
+			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 400, sentCall(s, 0, 0, alpha, ok))}, Runs: []Run{note(alpha, 300, 1)}}
+		}, Right, ""},
+		{"refused without a reason", "plain", func(s *Scene) Facts {
+			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, alpha, refused))}}
+		}, Wrong, "must:run"},
+		{"refused where a client must not refuse", "no-arguments", func(s *Scene) Facts {
+			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, `{}`, refused))}}
+		}, Wrong, "must:run"},
+		{"the second call early", "two-calls", func(s *Scene) Facts {
+			q := asked(s, Hard, 0, 1)
+			q.Finished[1] = 400
+			return Facts{Seals: true, Requests: []Request{q}, Runs: []Run{note(alpha, 200, 1), note(beta, 201, 2)}}
+		}, Wrong, "must_not:run_early"},
 		{"two results", "plain", func(s *Scene) Facts {
 			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, alpha, ok, ok))}, Runs: []Run{note(alpha, 300, 1)}}
 		}, Wrong, "must_not:two_results"},
@@ -98,6 +113,9 @@ func TestJudge(t *testing.T) {
 		{"kept what was cut", "cut-in-string", func(s *Scene) Facts {
 			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, `{"text":"al"}`, refused))}}
 		}, Wrong, "must_not:keep_repaired"},
+		{"a placeholder for what was cut", "cut-in-string", func(s *Scene) Facts {
+			return Facts{Requests: []Request{asked(s, Hard, 0, 1), asked(s, Final, 1, 900, sentCall(s, 0, 0, `{"error":"cut off"}`, refused))}}
+		}, Right, ""},
 		{"the same text before the limit", "length-in-string", func(s *Scene) Facts {
 			return Facts{Requests: []Request{asked(s, Hard, 0, 1)}, Runs: []Run{note(alpha, 800, 1)}}
 		}, Wrong, "must_not:run_unfinished"},
@@ -159,6 +177,13 @@ func TestJudge(t *testing.T) {
 			}
 			return f
 		}, Wrong, "must_not:loop"},
+		{"as many requests as allowed", "tool-stop-no-call", func(s *Scene) Facts {
+			f := Facts{}
+			for i := range maxRepeats {
+				f.Requests = append(f.Requests, asked(s, Hard, i, time.Duration(i)))
+			}
+			return f
+		}, Right, ""},
 		{"a run from text", "call-as-text", func(s *Scene) Facts {
 			return Facts{Requests: []Request{asked(s, Hard, 0, 1)}, Runs: []Run{note(alpha, 200, 1)}}
 		}, Wrong, "must_not:run_other"},
@@ -170,7 +195,7 @@ func TestJudge(t *testing.T) {
 			f := c.facts(s)
 			f.Protocol = "openai-chat"
 			v := Judge(s, &f)
-			if v.Kind != c.kind || v.Rule != c.rule || v.Words == "" {
+			if v.Kind != c.kind || v.Rule != c.rule || v.Words == "" || v.OffSpec != s.IsOffSpec(f.Protocol) {
 				t.Errorf("%v %s: %s\nwant %v %s", v.Kind, v.Rule, v.Words, c.kind, c.rule)
 			}
 		})
@@ -187,6 +212,7 @@ func TestRunTimes(t *testing.T) {
 		request    int
 	}{
 		{plain, Run{"note", alpha, 50, 1}, -1, 451, 1},
+		{plain, Run{"note", alpha, 101, 1}, 0, 400, 1},
 		{plain, Run{"note", alpha, 301, 1}, 200, 200, 1},
 		{plain, Run{"note", `{"other":1}`, 700, 1}, 599, -199, 1},
 		{pair, Run{"note", beta, 400, 1}, 299, 101, 1},
@@ -198,6 +224,73 @@ func TestRunTimes(t *testing.T) {
 		request, seal, end := f.RunTimes(&c.run)
 		if request != c.request || seal != c.seal || end != c.ends {
 			t.Errorf("%s %s at %d: request %d, %d after the seal, %d before the end", c.scene.Name, c.run.Args, c.run.At, request, seal, end)
+		}
+	}
+}
+
+// TestUnsentEnd checks the times of a run if the response broke off before the end of the call.
+func TestUnsentEnd(t *testing.T) {
+	q := asked(sceneNamed(t, "plain"), Hard, 0, 1)
+	q.Finished[0], q.EndedAt = 0, 0
+	f := Facts{Requests: []Request{q}}
+	if request, seal, end := f.RunTimes(&Run{"note", alpha, 300, 1}); request != 1 || seal != -1 || end >= 0 {
+		t.Errorf("request %d, %d after the seal, %d before the end", request, seal, end)
+	}
+}
+
+// TestWords checks which call a verdict names, and which result.
+func TestWords(t *testing.T) {
+	pair := sceneNamed(t, "two-calls")
+	failed := Result{Text: "can't write the note", Failed: true}
+	for want, f := range map[string]Facts{
+		"NOT RUN note " + alpha: {Requests: []Request{asked(pair, Hard, 0, 1)}, Runs: []Run{{"note", beta, 300, 1}}},
+		"ran note " + alpha + ", note " + beta + " · sent back an error": {
+			Requests: []Request{asked(pair, Hard, 0, 1), asked(pair, Final, 1, 900, sentCall(pair, 0, 0, alpha, failed), sentCall(pair, 0, 1, beta, failed))},
+			Runs:     []Run{{"note", alpha, 300, 1}, {"note", beta, 301, 2}},
+		},
+	} {
+		if v := Judge(pair, &f); v.Words != want {
+			t.Errorf("%q, want %q", v.Words, want)
+		}
+	}
+}
+
+// TestNewScript checks that only the scene's response has the scene's form, and that deltas have about five bytes,
+// without parts of characters.
+func TestNewScript(t *testing.T) {
+	for name, want := range map[string]protocol.Script{"index-zero": {ZeroIndex: true}, "id-again": {RepeatID: true}, "noise": {}} {
+		s := sceneNamed(t, name)
+		for _, kind := range []AnswerKind{Hard, Final} {
+			script, noises := s.NewScript(kind, testTools, "m", 1, 0), 0
+			for _, step := range script.Steps {
+				if step.Kind == protocol.NoiseStep {
+					noises++
+				}
+			}
+			isHard := kind == Hard
+			if script.ZeroIndex != (want.ZeroIndex && isHard) || script.RepeatID != (want.RepeatID && isHard) || (noises > 0) != (name == "noise" && isHard) {
+				t.Errorf("%s, response %d: zero index %v, repeated id %v, %d noises", name, kind, script.ZeroIndex, script.RepeatID, noises)
+			}
+		}
+	}
+	for _, step := range wholeCall(0, "note", "abcdef\u00fcghi\U0001f600") {
+		if step.Kind == protocol.ArgsStep && (len(step.Text) > 8 || !utf8.ValidString(step.Text)) {
+			t.Errorf("delta %q", step.Text)
+		}
+	}
+}
+
+// TestOffSpec checks which protocols' rules a scene breaks.
+func TestOffSpec(t *testing.T) {
+	for _, c := range []struct {
+		scene, protocol string
+		want            bool
+	}{
+		{"plain", "openai-chat", false}, {"seal-twice", "openai-chat", true}, {"seal-twice", "gemini", true},
+		{"no-arguments", "openai-chat", true}, {"no-arguments", "anthropic", false},
+	} {
+		if got := sceneNamed(t, c.scene).IsOffSpec(c.protocol); got != c.want {
+			t.Errorf("%s in %s: %v", c.scene, c.protocol, got)
 		}
 	}
 }
