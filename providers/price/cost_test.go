@@ -141,9 +141,28 @@ func TestAge(t *testing.T) {
 		table = table.With(rows)
 		turn := &stream.Turn{Protocol: "openai-chat", Model: "m", Usage: stream.Usage{Input: stream.Tokens(10), Output: stream.Tokens(1)}}
 		f := table.Turn(turn, stream.Head{Header: map[string][]string{"Date": {test.date}}})
-		if strings.Contains(f.Why, "this price is from 2026-03-01") != test.old {
+		if strings.Contains(f.Why, "this price is from 2026-03-01") != test.old || strings.Contains(f.Why, "the price changed") {
 			t.Errorf("%q, today %q: %+v", test.date, test.today, f)
 		}
+	}
+}
+
+// TestDoubts checks that a price keeps all reasons for doubt.
+func TestDoubts(t *testing.T) {
+	for _, test := range [][3]string{{"", "", ""}, {"a", "", "a"}, {"", "b", "b"}, {"a", "b", "a; b"}} {
+		p := Price{Doubt: test[0]}
+		if p.addDoubt(test[1]); p.Doubt != test[2] {
+			t.Errorf("%q and %q: %q", test[0], test[1], p.Doubt)
+		}
+	}
+}
+
+// TestUnfinished checks that the cost of an unfinished turn is approximate, even if the provider reports it.
+func TestUnfinished(t *testing.T) {
+	told := tokens(100, 0, 0, 0, 10)
+	told.CostUSD, told.CostReported = 0.25, true
+	if f := new(Table).Turn(&stream.Turn{Protocol: "openai-chat", Model: "m", Usage: told}, stream.Head{}); !f.Approximate || f.Why != "so far" || f.USD != 0.25 {
+		t.Errorf("%+v", f)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 )
 
 const liteLLM = `{
-  "sample_spec": {"litellm_provider": "one of …", "input_cost_per_token": 0},
+  "sample_spec": {"litellm_provider": "one of …", "input_cost_per_token": 0, "output_cost_per_token": 0},
   "gpt-x": {"litellm_provider": "openai", "mode": "chat", "input_cost_per_token": 2.5e-06, "output_cost_per_token": 1e-05,
     "cache_read_input_token_cost": 1.25e-06, "input_cost_per_token_above_200k_tokens": 5e-06, "output_cost_per_token_flex": 5e-06,
     "input_cost_per_audio_token": 1, "max_tokens": "as many as you like"},

@@ -27,6 +27,7 @@ func TestLookup(t *testing.T) {
 		{"anthropic", "", "claude-haiku-4-5-20251001", "anthropic claude-haiku-4-5-20251001"},
 		{"openai-chat", "", "gpt-4o-2024-08-06", "openai gpt-4o-2024-08-06"},
 		{"openai-chat", "", "gpt-4o-2024-05-13", "openai gpt-4o-2024-05-13"}, // costs more than gpt-4o
+		{"openai-chat", "", "gpt-5-2025-12-31", "openai gpt-5"},
 		{"openai-chat", "", "gpt-5-2025-13-07", ""},
 		{"openai-chat", "", "gpt-5-20250807-x", ""},
 		{"anthropic", "", "claude-haiku-4-5-1", ""},
@@ -102,6 +103,7 @@ func TestLookup(t *testing.T) {
 		{"openai-chat", "api.githubcopilot.com", "gpt-4.1", ""},
 		{"openai-chat", "notapi.x.ai.example.org", "grok-4.3", "~xai grok-4.3"},
 		{"openai-chat", "gateway.example.com", "gpt-5", "~openai gpt-5"},
+		{"openai-chat", "gateway.example.com", "a-new-model", ""},
 
 		// unknown seller: the price of the only seller that has the model, or no price
 		{"openai-chat", "", "deepseek-v4-flash", "~deepseek deepseek-v4-flash"}, // others also run this model
@@ -138,8 +140,8 @@ func TestLookup(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s at %q, model %q: %q (%s%s), want %q", test.dialect, test.host, test.model, got, p.Why, p.Doubt, test.want)
 		}
-		if (p.Why == "") == (test.want == "") {
-			t.Errorf("%s at %q, model %q: why is %q", test.dialect, test.host, test.model, p.Why)
+		if (p.Why == "") == (test.want == "") || p.Why != "" && p.Doubt != "" {
+			t.Errorf("%s at %q, model %q: why is %q, doubt is %q", test.dialect, test.host, test.model, p.Why, p.Doubt)
 		}
 	}
 }
