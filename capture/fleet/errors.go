@@ -18,8 +18,8 @@ import (
 var (
 	errNoStream    = errors.New("the hub has no stream " + StreamName + "\n" + addStream)
 	errNoIndex     = errors.New("the hub has no stream " + IndexName + "\n" + addIndex)
-	errIndexAway   = errors.New("the hub can't store calls: it has no stream " + IndexName + ", or that stream has no leader at the moment")
-	errNoLeader    = errors.New("the hub's stream refuses the message: the stream has no leader at the moment, or accepts only other subjects")
+	errIndexAway   = errors.New("the hub can't store calls: it has no stream " + IndexName + ", or that stream currently has no leader")
+	errNoLeader    = errors.New("the hub's stream refuses the message: the stream currently has no leader, or accepts only other subjects")
 	errNoJetStream = errors.New("the hub is a NATS server without JetStream")
 	errNotDirect   = errors.New("the hub's stream " + StreamName + " does not allow direct access\n" + "nats stream edit " + StreamName + " --allow-direct")
 )

@@ -56,7 +56,7 @@ func (h *Host) Resend(c CapturedRequest, model string, policy *replay.Policy) (R
 	var out ResentRequest
 	r := &out.Request
 	if r.Model = h.ModelOf(c, model); r.Model == "" {
-		return ResentRequest{}, fmt.Errorf("%s: name a model, because this provider may not have the request's model %q", h.Name, c.Model())
+		return ResentRequest{}, fmt.Errorf("%s: name a model, because this provider might not have the request's model %q", h.Name, c.Model())
 	}
 	var history []protocol.Message
 	r.System, history, out.Moved = splitInstructions(c.History, to)

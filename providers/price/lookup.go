@@ -297,7 +297,7 @@ func (t *Table) byModel(vendor string, names []string, model string, local bool)
 	case len(sellers) > 1:
 		return Price{Why: fmt.Sprintf("the sellers of %s are %s, and it is unknown which of them answered", model, strings.Join(sellers, " and "))}
 	case local && len(sellers) == 1:
-		return Price{Why: fmt.Sprintf("%s was served on this machine, so the model may not be from %s", model, p.Provider)}
+		return Price{Why: fmt.Sprintf("%s was served on this machine, so the model might not be from %s", model, p.Provider)}
 	}
 	return Price{Why: "no price is known for " + model}
 }

@@ -135,7 +135,7 @@ func (a *app) runShrink(ctx context.Context, paths []string, f shrinkFlags) erro
 	a.printNote("%s → %s, %d → %s, %s, %.1f s", sizeText(before), sizeText(int64(len(text))), result.EventsBefore,
 		count.Of(result.Events, "event"), count.Of(result.Questions, "question"), time.Since(began).Seconds())
 	if result.Limit != "" {
-		a.printNote("the file may not be the smallest: the %s ended the search; raise --max-time or --max-questions", result.Limit)
+		a.printNote("the file might not be the smallest: the %s ended the search; raise --max-time or --max-questions", result.Limit)
 		a.code = exitGaps
 	}
 	if result.Kept > 0 {
