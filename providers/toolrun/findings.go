@@ -77,7 +77,7 @@ var (
 	resultFlipped = &stream.Diagnosis{
 		Code: "RESULT_FLIPPED", Severity: stream.Error, By: stream.Client,
 		Verdict: "flag flipped",
-		Meaning: "The tool reported a failure, but the model was told that the tool succeeded, or the other way round.",
+		Meaning: "The tool reported a failure, but the result that the model got reports a success, or the other way round.",
 		Advice:  "Make the client pass on the error flag. Without the flag, the model acts on the wrong outcome.",
 	}
 	schemaDrift = &stream.Diagnosis{

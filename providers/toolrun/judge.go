@@ -455,9 +455,9 @@ func (m *Matcher) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 		tell(resultAltered, "the result that the model got is not part of the result that %s returned: %s", a.Tool, sizes)
 	}
 	if g.Flag && g.Failed != r.Failed && a.Result != Altered {
-		words := "the tool reported a failure, but the model was told that the tool succeeded"
+		words := "the tool reported a failure, but the result that the model got reports a success"
 		if g.Failed {
-			words = "the tool reported a success, but the model was told that the tool failed"
+			words = "the tool reported a success, but the result that the model got reports a failure"
 		}
 		tell(resultFlipped, "%s", stream.Own(words))
 	}
