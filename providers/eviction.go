@@ -432,7 +432,7 @@ func (p *exchangePart) drop() {
 		x.Response.Evict(p.start, p.end)
 	}
 	for len(x.parts.of) > 0 && x.parts.of[0].dropped {
-		if first := in.Session().Turn(x.turns.at(x.parts.of[0].to)); in.kept.ReadOnce && first != nil {
+		if first := in.Session().Turn(x.turns.numberAt(x.parts.of[0].to)); in.kept.ReadOnce && first != nil {
 			x.Response.EvictFrames(first.FirstFrame)
 		}
 		x.parts.of[0] = nil
@@ -444,8 +444,8 @@ func (p *exchangePart) drop() {
 	in.trimRows()
 }
 
-// at returns the number of turn n in the exchange, or stream.NoTurn if there are fewer turns.
-func (l turnList) at(n int) int32 {
+// numberAt returns the number of turn n in the exchange, or stream.NoTurn if there are fewer turns.
+func (l turnList) numberAt(n int) int32 {
 	if n < len(l) {
 		return l[n]
 	}

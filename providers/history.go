@@ -44,7 +44,7 @@ func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	x.ensureContent()
 	x.past.read = size
 	var err error
-	if to := x.historyTarget(); to != nil {
+	if to := historyTarget(x.Protocol); to != nil {
 		x.past.target = to
 		x.past.messages, err = x.past.target.Decode(body)
 	} else {
@@ -55,13 +55,13 @@ func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	return x.past.messages, x.past.target
 }
 
-// historyTarget returns the target that reads the exchange's requests, or nil if its protocol is not yet
-// known.
-func (x *Exchange) historyTarget() *protocol.Target {
-	if x.Protocol == nil {
+// historyTarget returns the target that reads the requests of a protocol, or nil if p is nil because the protocol is
+// not yet known.
+func historyTarget(p *protocol.Protocol) *protocol.Target {
+	if p == nil {
 		return nil
 	}
-	return historyTargetOf(x.Protocol.Name)
+	return historyTargetOf(p.Name)
 }
 
 // nameAuthors sets the author of the arguments for each call in the history, if the arguments are a string. The
@@ -379,7 +379,7 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 			}
 			return
 		}
-		to := x.historyTarget()
+		to := historyTarget(x.Protocol)
 		if to == nil || x.gap.requestBytes > 0 {
 			return
 		}

@@ -92,7 +92,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 			x.known.retract(told)
 		}
 	}()
-	x.include(r.Location)
+	x.addLocation(r.Location)
 	if strings.HasPrefix(r.Note, heldPrefix) {
 		x.held, x.heldAt = !r.End && !strings.HasPrefix(r.Note, resumedPrefix), r.At
 	}

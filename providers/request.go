@@ -269,7 +269,7 @@ func (h *history) observeMessage(at time.Duration) {
 // observeMessages observes the messages that the client of a WebSocket has sent since the previous call. Each
 // message is a request. If the protocol is not yet known, the messages wait.
 func (h *history) observeMessages() {
-	to := h.x.historyTarget()
+	to := historyTarget(h.x.Protocol)
 	reader, reads := h.x.decoder.(protocol.ClientReader)
 	if to == nil && !reads {
 		return

@@ -184,8 +184,8 @@ type sourceRange struct {
 	passing bool            // some records have no location, or are from another source
 }
 
-// include extends the range by a record's location.
-func (r *sourceRange) include(p stream.Location) {
+// addLocation extends the range by a record's location.
+func (r *sourceRange) addLocation(p stream.Location) {
 	switch {
 	case p.Source == nil || r.from.Source != nil && r.from.Source != p.Source:
 		r.passing = true

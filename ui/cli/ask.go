@@ -67,7 +67,7 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 		}
 	}
 	if tool == "" && !isPiped(a.stdin) {
-		return a.printAskSetup(append([]string{"toolscope", "ask"}, args...))
+		return printAskSetup(a.stdout, append([]string{"toolscope", "ask"}, args...))
 	}
 	prices, err := a.loadPrices()
 	if err != nil {

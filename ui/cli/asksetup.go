@@ -12,8 +12,7 @@ import (
 )
 
 // printAskSetup prints, for each client, the command line or the setting that adds the server.
-func (a *app) printAskSetup(command []string) error {
-	l := a.stdout
+func printAskSetup(l lineWriter, command []string) error {
 	l.printLine("toolscope ask answers an agent's questions about its own tool calls. To add it:")
 	l.printLine("")
 	for _, line := range askSetupLines(command) {

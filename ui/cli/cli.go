@@ -26,7 +26,6 @@ import (
 	"runtime/metrics"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
@@ -36,7 +35,6 @@ import (
 	"toolscope/providers"
 	"toolscope/stream/marks"
 	"toolscope/ui"
-	"toolscope/ui/display"
 )
 
 // app is one run of the program.
@@ -45,24 +43,22 @@ type app struct {
 	settingSources
 	printing
 	liveSession
+	messageOutput
 
 	stdin            *os.File
-	stdout, stderr   lineWriter
-	later            atomic.Pointer[deferredOutput] // receives notes and errors instead of stderr, if not nil
-	drawing          atomic.Bool                    // the screen is open
-	output           stdStream                      // standard output without sanitising, for the screen and for files
-	ending           *shutdown                      // shutdown that a signal starts
-	journal          ui.Journal                     // the program's notes and errors
-	narrow           func()                         // restricts both standard streams to ASCII
+	stdout           lineWriter
+	drawing          atomic.Bool // the screen is open
+	output           stdStream   // standard output without sanitising, for the screen and for files
+	ending           *shutdown   // shutdown that a signal starts
+	narrow           func()      // restricts both standard streams to ASCII
 	flags            lookFlags
 	colour           string // --color
 	replaying        replayFlags
 	speed            float64
 	pricesFile       string
-	code             int          // exit code so far
-	notes            atomic.Int64 // number of printed notes
-	failed           bool         // an error was reported with failWith
-	signalled        bool         // a signal ended the run
+	code             int  // exit code so far
+	failed           bool // an error was reported with failWith
+	signalled        bool // a signal ended the run
 	stderrIsTerminal bool
 }
 
@@ -129,7 +125,7 @@ func Run(args []string, stdin, stdout, stderr *os.File) int {
 	out, errs := newStdWriter(stdout, "standard output", ending), newStdWriter(stderr, "standard error", ending)
 	ascii := asciiLocale()
 	words, said := &asciiTo{to: out, on: ascii}, &asciiTo{to: errs, on: ascii}
-	a := (&app{stdin: stdin, stdout: lineWriter{to: words}, stderr: lineWriter{to: said}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}).linkParts()
+	a := (&app{stdin: stdin, stdout: lineWriter{to: words}, messageOutput: messageOutput{stderr: lineWriter{to: said}}, output: out, ending: ending, stderrIsTerminal: isTerminal(stderr)}).linkParts()
 	a.narrow = func() { words.on, said.on = true, true }
 	root := a.rootCommand()
 	root.SetArgs(args)
@@ -161,22 +157,6 @@ func (a *app) failWith(err error) {
 	if errors.As(err, &usage) {
 		a.code = max(a.code, 2)
 	}
-}
-
-// printError writes an error on at most three lines, and adds it to the journal.
-func (a *app) printError(err error) {
-	a.journal.Note(time.Now(), err.Error())
-	for _, line := range strings.SplitN("toolscope: "+err.Error(), "\n", 3) {
-		a.notesWriter().writeLine(display.Clean(line))
-	}
-}
-
-// printNote writes a note from the program itself on one line, and adds it to the journal.
-func (a *app) printNote(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	a.notes.Add(1)
-	a.journal.Note(time.Now(), text)
-	a.notesWriter().writeLine(display.Clean("toolscope: " + text))
 }
 
 // usageError is an error in the command line or the configuration.
@@ -333,9 +313,6 @@ func listenAt(address string, public bool) (net.Listener, error) {
 	}
 	return listener, nil
 }
-
-// printRefused prints that a request was refused.
-func (a *app) printRefused(status int, why string) { a.printNote("refused with %d: %s", status, why) }
 
 // firstLine is a writer that prints the first line of each message from net/http, without stack traces.
 type firstLine struct{ app *app }

@@ -141,7 +141,7 @@ func TestExposed(t *testing.T) {
 	keyless(t)
 	t.Setenv("ANTHROPIC_API_KEY", canary)
 	for url, want := range map[string]bool{"http://box.test": true, "https://box.test": false, "http://127.0.0.1:1": false} {
-		a := (&app{stdin: os.Stdin, stderr: lineWriter{to: os.Stderr}}).linkParts()
+		a := (&app{stdin: os.Stdin, messageOutput: messageOutput{stderr: lineWriter{to: os.Stderr}}}).linkParts()
 		list, err := a.buildRequests([]string{"anthropic", "hi"}, &connectFlags{baseURL: url})
 		if err != nil || list[0].exposed != want {
 			t.Errorf("%s: %v, %v", url, list, err)

@@ -70,7 +70,7 @@ func endless(then func()) capture.Source {
 
 // runBug runs the program with a bug.
 func runBug(name string) int {
-	a := (&app{ending: newShutdown(), stdin: os.Stdin, output: os.Stdout, stderr: lineWriter{to: os.Stderr}}).linkParts()
+	a := (&app{ending: newShutdown(), stdin: os.Stdin, output: os.Stdout, messageOutput: messageOutput{stderr: lineWriter{to: os.Stderr}}}).linkParts()
 	o, src := bugs[name].run()
 	in := fileInbox()
 	o.Source, o.Inbox = "a bug", in

@@ -319,9 +319,16 @@ type faultyResponse struct {
 	over   bool
 }
 
+// faultInjection injects faults into records.
+type faultInjection struct {
+	*app
+	set *fault.Set
+	out []capture.Record // the records with the faults
+}
+
 // injectFaults returns the records with faults in the response of one turn, or in all responses. The faults that
 // changed a response are known only at its end.
-func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn int, in *providers.Inspector) (out []capture.Record, err error) {
+func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn int, in *providers.Inspector) ([]capture.Record, error) {
 	only := 0
 	if turn > 0 {
 		t, err := (&cutFlags{turn: turn}).turnOf(in, "it")
@@ -330,23 +337,23 @@ func (a *app) injectFaults(records []capture.Record, faults []fault.Fault, turn 
 		}
 		only = t.Exchange
 	}
-	set, all := fault.NewSet(faults), map[int]*faultyResponse{}
+	to, all := &faultInjection{app: a, set: fault.NewSet(faults)}, map[int]*faultyResponse{}
 	for _, r := range records {
 		if r.Side != capture.Response || only > 0 && r.Exchange != only || r.OfSource() || r.IsArrival() {
-			out = append(out, r)
+			to.out = append(to.out, r)
 			continue
 		}
 		if all[r.Exchange] == nil {
-			all[r.Exchange] = newFaultyResponse(set.ForNext(), in.Exchange(r.Exchange))
+			all[r.Exchange] = newFaultyResponse(to.set.ForNext(), in.Exchange(r.Exchange))
 		}
-		out = a.appendFaulty(out, all[r.Exchange], set, r)
+		to.addRecord(all[r.Exchange], r)
 	}
 	for _, x := range slices.Sorted(maps.Keys(all)) { // responses without an end in the source
 		if b := all[x]; !b.over {
-			out = a.endFaultyResponse(out, b, set)
+			to.endResponse(b)
 		}
 	}
-	return out, nil
+	return to.out, nil
 }
 
 // newFaultyResponse returns a faultyResponse for an exchange.
@@ -361,28 +368,27 @@ func newFaultyResponse(faults []fault.Fault, x *providers.Exchange) *faultyRespo
 	return &faultyResponse{Injector: fault.New(faults, header, false), faults: faults, noted: -1}
 }
 
-// appendFaulty injects faults into a record and appends the resulting records.
-func (a *app) appendFaulty(out []capture.Record, b *faultyResponse, set *fault.Set, r capture.Record) []capture.Record {
+// addRecord injects faults into a record and appends the resulting records.
+func (to *faultInjection) addRecord(b *faultyResponse, r capture.Record) {
 	if b.over {
-		return out
+		return
 	}
 	end := capture.Record{Exchange: r.Exchange, At: r.At, End: r.End, Why: r.Why, By: r.By}
 	pieces := b.Write(r.Data, 0)
 	r.Data, r.End, r.Why, r.By, b.last = nil, "", "", "", r
 	if r.Head != nil || r.Note != "" || r.Lost > 0 {
-		out = append(out, r)
+		to.out = append(to.out, r)
 	}
-	if out = b.appendChunks(out, pieces); b.BreaksHere() {
+	if to.out = b.appendChunks(to.out, pieces); b.BreaksHere() {
 		end.End, end.By, end.Why = capture.EndCut, capture.Toolscope, providers.EndedHere
 	}
 	if end.End != "" {
-		out = a.endFaultyResponse(out, b, set)
+		to.endResponse(b)
 		if end.At >= 0 {
 			end.At += b.late
 		}
-		out = append(out, end)
+		to.out = append(to.out, end)
 	}
-	return out
 }
 
 // appendChunks appends chunks of a response. The first chunk has the note about the faults.
@@ -402,18 +408,17 @@ func (b *faultyResponse) appendChunks(out []capture.Record, pieces []fault.OutCh
 	return out
 }
 
-// endFaultyResponse appends the end of a response and reports the faults that had no effect.
-func (a *app) endFaultyResponse(out []capture.Record, b *faultyResponse, set *fault.Set) []capture.Record {
+// endResponse appends the end of a response and reports the faults that had no effect.
+func (to *faultInjection) endResponse(b *faultyResponse) {
 	last, unfit := b.Close()
 	b.over = true
 	for _, u := range unfit {
-		set.GiveBack(u.Fault)
-		a.printNote("--fault %s has no effect on exchange %d: %s", u.Fault, b.last.Exchange, u.Why)
+		to.set.GiveBack(u.Fault)
+		to.printNote("--fault %s has no effect on exchange %d: %s", u.Fault, b.last.Exchange, u.Why)
 	}
-	if out = b.appendChunks(out, last); b.noted >= 0 {
-		out[b.noted].Note = b.faultNote(unfit)
+	if to.out = b.appendChunks(to.out, last); b.noted >= 0 {
+		to.out[b.noted].Note = b.faultNote(unfit)
 	}
-	return out
 }
 
 // faultNote returns a note with the injected faults, or "" if there are none.

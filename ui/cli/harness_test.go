@@ -47,7 +47,7 @@ func appOf(t *testing.T) (a *app, so func() outcome) {
 	t.Helper()
 	dir := t.TempDir()
 	out, errs := create(t, dir, "out"), create(t, dir, "err")
-	a = (&app{ending: newShutdown(), stdout: lineWriter{to: out}, stderr: lineWriter{to: errs}}).linkParts()
+	a = (&app{ending: newShutdown(), stdout: lineWriter{to: out}, messageOutput: messageOutput{stderr: lineWriter{to: errs}}}).linkParts()
 	return a, func() outcome { return outcome{a.code, contents(t, out), contents(t, errs)} }
 }
 

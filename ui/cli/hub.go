@@ -281,8 +281,8 @@ type indexer struct {
 
 // newIndexers returns a function that makes an indexer for a capture. The indexers apply the flags for
 // reading.
-func (a *app) newIndexers() (func(string) fleet.Indexer, error) {
-	prepare, err := a.reading.inspectorSetup()
+func (in *inputs) newIndexers() (func(string) fleet.Indexer, error) {
+	prepare, err := in.reading.inspectorSetup()
 	if err != nil {
 		return nil, err
 	}

@@ -50,7 +50,7 @@ func TestLogFile(t *testing.T) {
 // opened. The value auto must select a file in toolscope's own folder.
 func TestLogIsOne(t *testing.T) {
 	t.Setenv("XDG_STATE_HOME", t.TempDir())
-	a := (&app{stderr: lineWriter{to: io.Discard}}).linkParts()
+	a := (&app{messageOutput: messageOutput{stderr: lineWriter{to: io.Discard}}}).linkParts()
 	a.printNote("noted before")
 	if err := a.openLog(logIsOwn); err != nil {
 		t.Fatal(err)

@@ -56,8 +56,9 @@ requests to the model. toolscope matches calls that have the same id in both cap
 The wrapper writes one file per agent. The file is in DIR, in the folder that the variable
 TOOLSCOPE_RUN names, or in toolscope's own folder for captures.`
 
-// mcpFlags are the flags of mcp and acp.
-type mcpFlags struct {
+// wrapper runs a program and records its standard streams. It has the flags of mcp and acp.
+type wrapper struct {
+	*app
 	command      string // mcp or acp
 	name, record string
 	line         string // a shell command line, used instead of a command
@@ -65,59 +66,59 @@ type mcpFlags struct {
 }
 
 func (a *app) mcpCommand() *cobra.Command {
-	f := &mcpFlags{command: "mcp"}
-	cmd := a.wrapperCommand(f, &cobra.Command{
+	w := &wrapper{app: a, command: "mcp"}
+	cmd := w.completeCommand(&cobra.Command{
 		Use: "mcp [flags] -- COMMAND [ARG…]", Short: "Wrap an MCP server and record its traffic", Long: mcpHelp,
 		Example: "toolscope mcp -- npx -y @modelcontextprotocol/server-everything\ntoolscope mcp --name files --record DIR -- my-server --root .",
 	})
-	cmd.Flags().StringVar(&f.line, "line", "", "")
+	cmd.Flags().StringVar(&w.line, "line", "", "")
 	_ = cmd.Flags().MarkHidden("line")
 	return cmd
 }
 
 func (a *app) acpCommand() *cobra.Command {
-	return a.wrapperCommand(&mcpFlags{command: "acp"}, &cobra.Command{
+	return (&wrapper{app: a, command: "acp"}).completeCommand(&cobra.Command{
 		Use: "acp [flags] -- AGENT [ARG…]", Short: "Wrap an editor's agent and record its messages", Long: acpHelp,
 		Example: "toolscope acp -- opencode acp\ntoolscope acp --record DIR -- npx -y @zed-industries/claude-code-acp",
 	})
 }
 
-// wrapperCommand completes a command that starts another program and records its standard streams.
-func (a *app) wrapperCommand(f *mcpFlags, cmd *cobra.Command) *cobra.Command {
+// completeCommand adds the flags to a command, and makes it run the wrapper.
+func (w *wrapper) completeCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		f.isLine = cmd.Flags().Changed("line")
-		return a.runMCP(args, f)
+		w.isLine = cmd.Flags().Changed("line")
+		return w.runWrapper(args)
 	}
 	// This function reads no configuration, because an invalid configuration must not prevent a server
 	// from running.
 	cmd.PersistentPreRunE = func(*cobra.Command, []string) error { return nil }
 	to := cmd.Flags()
 	to.SetInterspersed(false)
-	to.StringVar(&f.name, "name", "", "")
-	to.StringVar(&f.record, "record", "", "")
+	to.StringVar(&w.name, "name", "", "")
+	to.StringVar(&w.record, "record", "", "")
 	return cmd
 }
 
-// runMCP runs a server. toolscope then exits with the server's exit code.
-func (a *app) runMCP(args []string, f *mcpFlags) error {
-	if f.isLine {
-		return a.runLine(f)
+// runWrapper runs a server. toolscope then exits with the server's exit code.
+func (w *wrapper) runWrapper(args []string) error {
+	if w.isLine {
+		return w.runLine()
 	}
 	if len(args) == 0 {
-		if f.command == "acp" {
+		if w.command == "acp" {
 			return usageErrorf("acp: needs an AGENT\ne.g. toolscope acp -- opencode acp")
 		}
 		return usageErrorf("mcp: needs a COMMAND\ne.g. toolscope mcp -- npx -y @modelcontextprotocol/server-everything")
 	}
-	return a.runServer(args, f)
+	return w.runServer(args)
 }
 
 // runServer runs a server and records its traffic.
-func (a *app) runServer(args []string, f *mcpFlags) error {
+func (w *wrapper) runServer(args []string) error {
 	r := newRedactor()
 	shown := r.Argv(args)
-	name := cmp.Or(f.name, serverOf(args, shown))
-	return a.runRecorded(f, f.command, name, r, func(o proxy.StdioOptions) (proxy.Ending, error) {
+	name := cmp.Or(w.name, serverOf(args, shown))
+	return w.runRecorded(w.command, name, r, func(o proxy.StdioOptions) (proxy.Ending, error) {
 		o.CommandLine = shown
 		ending, err := proxy.RunStdio(args, o)
 		if err != nil {
@@ -141,28 +142,28 @@ type runFunc = func(proxy.StdioOptions) (proxy.Ending, error)
 
 // runRecorded runs a process and records it to a separate file. toolscope then exits with the process's exit code.
 // The process runs even if it can't be recorded.
-func (a *app) runRecorded(f *mcpFlags, kind, name string, r *redact.Redactor, run runFunc) error {
+func (w *wrapper) runRecorded(kind, name string, r *redact.Redactor, run runFunc) error {
 	l := newLiveInput(r, time.Now())
-	a.network = l
-	l.rec = a.recordBeside(f, "-"+kind+"-"+fileWord(name), l.began)
+	w.network = l
+	l.rec = w.recordBeside("-"+kind+"-"+fileWord(name), l.began)
 	l.start(func(pass func()) { pass() })
 	go func() {
 		for range l.shown.All { // discard the records, because there is no screen
 		}
 	}()
-	in, out, errs := a.stdStreams()
+	in, out, errs := w.stdStreams()
 	o := proxy.StdioOptions{URL: kind + ":" + name, Began: l.began, Stdin: in, Stdout: out, Stderr: errs, Record: l.addRecord}
 	ending, err := run(o)
-	a.endServer(l, f.command)
+	w.endServer(l)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, fs.ErrNotExist):
-		a.printError(fmt.Errorf("%s: %w", f.command, err))
-		a.code = exitNoCommand
+		w.printError(fmt.Errorf("%s: %w", w.command, err))
+		w.code = exitNoCommand
 	case err != nil:
-		a.printError(fmt.Errorf("%s: %w", f.command, err))
-		a.code = exitNoCommand - 1 // shells return this code if a command can't be run
+		w.printError(fmt.Errorf("%s: %w", w.command, err))
+		w.code = exitNoCommand - 1 // shells return this code if a command can't be run
 	default:
-		a.code = ending.ExitLike()
+		w.code = ending.ExitLike()
 	}
 	return nil
 }
@@ -181,11 +182,11 @@ func (a *app) stdStreams() (in, out, errs *os.File) {
 
 // recordBeside starts the capture of a run in the directory of --record, or else in the folder that runFolder
 // names, or else in toolscope's own folder. If it can't create the capture, it reports the error and returns nil.
-func (a *app) recordBeside(f *mcpFlags, of string, began time.Time) *captureWriter {
+func (w *wrapper) recordBeside(of string, began time.Time) *captureWriter {
 	var dir, name string
 	var err error
 	for _, place := range []func() (string, error){
-		func() (string, error) { return f.record, nil },
+		func() (string, error) { return w.record, nil },
 		func() (string, error) { return os.Getenv(runFolder), nil },
 		captureFolder,
 	} {
@@ -195,11 +196,11 @@ func (a *app) recordBeside(f *mcpFlags, of string, began time.Time) *captureWrit
 	}
 	if err == nil {
 		var r *record.Recorder
-		if r, name, _, err = createIn(dir, began, of, "toolscope "+f.command); err == nil {
+		if r, name, _, err = createIn(dir, began, of, "toolscope "+w.command); err == nil {
 			return &captureWriter{r, name, filepath.Join(dir, name)}
 		}
 	}
-	a.printNote("%s: not recording: %s", f.command, err)
+	w.printNote("%s: not recording: %s", w.command, err)
 	return nil
 }
 
@@ -208,7 +209,7 @@ func (a *app) recordBeside(f *mcpFlags, of string, began time.Time) *captureWrit
 const endTime = time.Second
 
 // endServer passes on the records that have arrived and closes the capture. The capture itself marks its gaps.
-func (a *app) endServer(l *liveInput, command string) {
+func (w *wrapper) endServer(l *liveInput) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTime)
 	defer cancel()
 	err := l.drainRecords(ctx)
@@ -216,9 +217,9 @@ func (a *app) endServer(l *liveInput, command string) {
 		err = errors.Join(err, l.rec.Close(ctx))
 	}
 	if err != nil {
-		a.printNote("%s: %s", command, err)
+		w.printNote("%s: %s", w.command, err)
 	}
-	l.reportLimit(a)
+	l.reportLimit(w.app)
 }
 
 // serverOf returns the name of the server that a command starts. The parameter shown is the redacted command line.
@@ -248,20 +249,20 @@ func fileWord(name string) string {
 
 // runLine runs a command line that Claude Code passes to its shell prefix. toolscope then exits with the exit code of
 // the command line.
-func (a *app) runLine(f *mcpFlags) error {
-	l := parseStartedCommand(f.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
+func (w *wrapper) runLine() error {
+	l := parseStartedCommand(w.line, os.Getenv("CLAUDE_CODE_CHILD_SESSION") != "")
 	if l.args != nil {
 		rest, name, _ := unwrapCommand(l.args)
-		if f.name = name; isAskCommand(rest) {
+		if w.name = name; isAskCommand(rest) {
 			return replaceSelf(rest)
 		}
-		return a.runServer(rest, f)
+		return w.runServer(rest)
 	}
-	args := []string{shellOf(f.line, os.Getenv), "-c", f.line}
+	args := []string{shellOf(w.line, os.Getenv), "-c", w.line}
 	if !l.isCommand {
 		return replaceSelf(args)
 	}
-	return a.runRecorded(f, "shell", "Bash", newRedactor(), func(o proxy.StdioOptions) (proxy.Ending, error) {
+	return w.runRecorded("shell", "Bash", newRedactor(), func(o proxy.StdioOptions) (proxy.Ending, error) {
 		return proxy.WatchStdio(args, l.command, o)
 	})
 }

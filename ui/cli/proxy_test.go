@@ -257,7 +257,7 @@ func TestProxyRefuses(t *testing.T) {
 // TestRecordFolder checks that a run never writes to the file of another run, even within the same second.
 func TestRecordFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "captures")
-	a := (&app{stderr: lineWriter{to: os.Stderr}}).linkParts()
+	a := (&app{messageOutput: messageOutput{stderr: lineWriter{to: os.Stderr}}}).linkParts()
 	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for _, want := range []string{"2026-11-21T12-00-00.tsc", "2026-11-21T12-00-00-2.tsc", "2026-11-21T12-00-00-3.tsc"} {
 		r, err := a.startCapture(dir, noon, "test")

@@ -139,7 +139,7 @@ func TestProxyManyStreams(t *testing.T) {
 		}
 	}()
 	recording := filepath.Join(t.TempDir(), "a.tsc")
-	l, err := (&app{stderr: lineWriter{to: os.Stderr}}).linkParts().startLive("test", &liveFlags{record: recording})
+	l, err := (&app{messageOutput: messageOutput{stderr: lineWriter{to: os.Stderr}}}).linkParts().startLive("test", &liveFlags{record: recording})
 	if err != nil {
 		t.Fatal(err)
 	}

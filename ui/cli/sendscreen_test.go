@@ -19,7 +19,7 @@ func mockDemos(t *testing.T, names ...string) http.HandlerFunc {
 	t.Helper()
 	var o mock.Options
 	for _, name := range names {
-		a := (&app{stdin: os.Stdin, stderr: lineWriter{to: os.Stderr}}).linkParts()
+		a := (&app{stdin: os.Stdin, messageOutput: messageOutput{stderr: lineWriter{to: os.Stderr}}}).linkParts()
 		list, err := a.exchangesOf(context.Background(), filepath.Join("demo", name+".tsc"))
 		if err != nil {
 			t.Fatal(err)

@@ -109,16 +109,16 @@ leaves out, and code = "NAME" names a theme for the colours of code.`,
 			if err != nil {
 				return err
 			}
-			a.writeTheme(t)
+			writeTheme(a.stdout, t)
 			return nil
 		},
 	}
 }
 
 // writeTheme prints a theme as a file, with the contrast of each colour.
-func (a *app) writeTheme(t themes.Theme) {
-	a.stdout.printLine("# theme %s, with the contrast of each colour against the background of the theme or the terminal", t.Name)
-	a.stdout.printLine("dark = %t", t.Dark)
+func writeTheme(to lineWriter, t themes.Theme) {
+	to.printLine("# theme %s, with the contrast of each colour against the background of the theme or the terminal", t.Name)
+	to.printLine("dark = %t", t.Dark)
 	for _, r := range t.Roles() {
 		line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Style))
 		switch {
@@ -130,6 +130,6 @@ func (a *app) writeTheme(t themes.Theme) {
 		default:
 			line = fmt.Sprintf("%-40s # %.1f", line, r.Contrast)
 		}
-		a.stdout.printLine("%s", line)
+		to.printLine("%s", line)
 	}
 }

@@ -70,7 +70,7 @@ func (pr *printing) printTogether(ctx context.Context, files []capture.FoundFile
 			room <- struct{}{}
 			turn := make(chan struct{})
 			job := &fileJob{out: &orderedWriter{to: to.to, turn: turn}, errs: &orderedWriter{to: a.stderr.to, turn: turn}, done: make(chan struct{})}
-			job.app = (&app{stdin: a.stdin, stdout: lineWriter{to: job.out}, stderr: lineWriter{to: job.errs}, output: a.output, ending: a.ending}).linkParts()
+			job.app = (&app{stdin: a.stdin, stdout: lineWriter{to: job.out}, messageOutput: messageOutput{stderr: lineWriter{to: job.errs}}, output: a.output, ending: a.ending}).linkParts()
 			job.app.reading, job.app.found, job.app.format = a.reading, file, pr.format
 			job.printer = job.app.printerOf(job.app.stdout, pr.format, prices)
 			go func() {

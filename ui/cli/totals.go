@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -212,40 +209,3 @@ func (n *turnCounter) addTurn(_ *providers.View, _ string, t *stream.Turn) {
 
 func (n *turnCounter) sentBack([]sentBackCall) {}
 func (n *turnCounter) flush() error            { return nil }
-
-// deferredOutput holds back output while a client owns the terminal.
-type deferredOutput struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-	to     io.Writer // target after the release; nil while output is held back
-}
-
-// Write holds back p. After the release, it writes p.
-func (l *deferredOutput) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.to != nil {
-		return l.to.Write(p)
-	}
-	return l.buffer.Write(p)
-}
-
-// deferOutput holds back the program's notes and errors until release is called.
-func (a *app) deferOutput() (release func()) {
-	kept := new(deferredOutput)
-	a.later.Store(kept)
-	return func() {
-		kept.mu.Lock()
-		defer kept.mu.Unlock()
-		_, _ = a.stderr.to.Write(kept.buffer.Bytes())
-		kept.to = a.stderr.to
-	}
-}
-
-// notesWriter returns the writer for the program's notes and errors.
-func (a *app) notesWriter() lineWriter {
-	if kept := a.later.Load(); kept != nil {
-		return lineWriter{to: kept}
-	}
-	return a.stderr
-}
