@@ -38,6 +38,7 @@ func TestNameOf(t *testing.T) {
 		`{"sessionUpdate":"tool_call","title":"Read a file"}`:                                "[other]",
 		`{"sessionUpdate":"tool_call_update","title":"ls","kind":"execute"}`:                 "[execute]",
 		`{"sessionUpdate":"tool_call","title":"list","rawInput":{"a":"ls","b":"list"}}`:      "[other]",
+		`{"sessionUpdate":"tool_call","title":"list","rawInput":{"a":"list","b":"ls"}}`:      "[other]",
 		`{"sessionUpdate":"tool_call","title":"list","rawInput":{"a":"ls","b":["list"]}}`:    "list",
 		`{"_meta":{"a":1,"b":{"toolName":"Grep"}},"title":"search","kind":"search"}`:         "Grep",
 		`{"_meta":{"toolName":"grep","phase":"preparing"},"title":"Search","kind":"search"}`: "grep",
@@ -47,6 +48,20 @@ func TestNameOf(t *testing.T) {
 		if got, _ := nameOf([]byte(update)); got != want {
 			t.Errorf("%s: %q, want %q", update, got, want)
 		}
+	}
+}
+
+// TestRanks checks that a better source of a name has a higher rank.
+func TestRanks(t *testing.T) {
+	before := -1
+	for _, update := range []string{
+		`{"title":"Read a file"}`, `{"kind":"read"}`, `{"sessionUpdate":"tool_call","title":"bash"}`, `{"name":"exec_command"}`,
+	} {
+		_, rank := nameOf([]byte(update))
+		if rank <= before {
+			t.Errorf("%s: rank %d, after %d", update, rank, before)
+		}
+		before = rank
 	}
 }
 

@@ -219,18 +219,29 @@ func clipNames(names []string) []string {
 	return out
 }
 
-// listedText returns a list of the values that a schema or its alternatives allow.
-func (n *schemaNode) listedText() string {
+// listedValues returns the values that a schema or its alternatives list, or nil if they list none. It leaves out the
+// strings that another list for the same value excludes.
+func (n *schemaNode) listedValues() (values []any) {
 	switch {
 	case n.of.Const != nil:
-		return listOf([]any{*n.of.Const})
+		return []any{*n.of.Const}
 	case n.of.Enum != nil:
-		return listOf(n.of.Enum.Values)
+		return slices.DeleteFunc(slices.Clone(n.of.Enum.Values), func(v any) bool {
+			word, isString := v.(string)
+			_, found := slices.BinarySearch(n.words, word)
+			return isString && !found
+		})
 	case n.listed && n.kinds&aString != 0:
-		var values []any
 		for _, w := range n.words {
 			values = append(values, w)
 		}
+	}
+	return values
+}
+
+// listedText returns a list of the values that a schema or its alternatives allow.
+func (n *schemaNode) listedText() string {
+	if values := n.listedValues(); values != nil {
 		return listOf(values)
 	}
 	return n.kinds.String()
@@ -238,16 +249,7 @@ func (n *schemaNode) listedText() string {
 
 // notListedText returns a hint that a value is not allowed.
 func (n *schemaNode) notListedText() string {
-	switch {
-	case n.of.Const != nil:
-		return notAmong([]any{*n.of.Const})
-	case n.of.Enum != nil:
-		return notAmong(n.of.Enum.Values)
-	case n.listed && n.kinds&aString != 0:
-		values := make([]any, len(n.words))
-		for i, w := range n.words {
-			values[i] = w
-		}
+	if values := n.listedValues(); values != nil {
 		return notAmong(values)
 	}
 	return "want " + n.kinds.String()

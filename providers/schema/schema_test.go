@@ -148,6 +148,13 @@ func TestSchemas(t *testing.T) {
 		{"unevaluated keys are judged late", `{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"a":1,"b":2}`, "-1@11 SCHEMA_INVALID /b: no value is allowed here\n"},
 		{"recursive", `{"$defs":{"n":{"properties":{"next":{"$ref":"#/$defs/n"},"v":{"type":"integer"}},"additionalProperties":false}},"$ref":"#/$defs/n"}`, `{"next":{"next":{"v":"x"}}}`, "22@21 SCHEMA_WRONG_TYPE /next/next/v: a string, but the schema allows integer\n"},
 		{"definitions", `{"definitions":{"n":{"type":"integer"}},"properties":{"a":{"$ref":"#/definitions/n"}}}`, `{"a":true}`, "6@5 SCHEMA_WRONG_TYPE /a: a boolean, but the schema allows integer\n"},
+		{"many references to definitions", `{"definitions":{"n":{"type":"integer"}},"properties":{` + numbered(`"p@":{"$ref":"#/definitions/n"}`, maxRefs+1) + `}}`, `{"p0":true}`, "7@6 SCHEMA_WRONG_TYPE /p0: a boolean, but the schema allows integer\n"},
+		{"two lists of strings", `{"properties":{"a":{"enum":["x","y"],"allOf":[{"enum":["y","z"]}]}}}`, `{"a":"x"}`, "7@6 SCHEMA_ENUM /a: no allowed value begins with \"x\"; the schema allows \"y\"\n"},
+		{"a string in two lists", `{"properties":{"a":{"enum":["x","y",1],"allOf":[{"enum":["y","z",1]}]}}}`, `{"a":"y"}`, ""},
+		{"a number in neither list", `{"properties":{"a":{"enum":["x","y",1],"allOf":[{"enum":["y","z",1]}]}}}`, `{"a":3}`, "7@5 SCHEMA_ENUM /a: 3 is not an allowed value; the schema allows \"y\", 1\n"},
+		{"a long path", `{"$ref":"#/$defs/a","$defs":{"a":{"type":["array","integer"],"items":{"$ref":"#/$defs/a"}}}}`, nested(10, `"x"`), "11@10 SCHEMA_WRONG_TYPE …/0/0/0/0/0/0/0/0: a string, but the schema allows integer or array\n"},
+		{"one dynamic anchor", `{"$dynamicAnchor":"n","properties":{"v":{"type":"integer"},"next":{"$dynamicRef":"#n"}}}`, `{"v":"x"}`, "6@5 SCHEMA_WRONG_TYPE /v: a string, but the schema allows integer\n"},
+		{"only a string", `{"enum":["ab","cd"]}`, `"az"`, "3@2 SCHEMA_ENUM the arguments: no allowed value begins with \"az\"; the schema allows \"ab\", \"cd\"\n"},
 		{"false", `{"properties":{"a":false}}`, `{"a":1}`, "6@5 SCHEMA_WRONG_TYPE /a: a number, but the schema allows nothing\n"},
 		{"too many keys", `{"maxProperties":1}`, `{"a":1,"a":2,"b":3}`, "16@13 SCHEMA_TOO_MANY the arguments: key 2 starts, but the schema allows only 1 key\n"},
 		{"a pattern that looks ahead is not judged", `{"properties":{"a":{"pattern":"^(?!x)"}}}`, `{"a":"x"}`, ""},
@@ -156,6 +163,8 @@ func TestSchemas(t *testing.T) {
 		{"another character in a list", `{"properties":{"a":{"enum":["😀"]}}}`, `{"a":"\ud83d\ude01"}`, "18@6 SCHEMA_ENUM /a: no allowed value begins with \"😁\"; the schema allows \"😀\"\n"},
 		{"many errors", `{"items":{"type":"string"}}`, `[1,2,3,4,5,6,7]`, "2@1 SCHEMA_WRONG_TYPE /0: a number, but the schema allows string\n4@3 SCHEMA_WRONG_TYPE /1: a number, but the schema allows string\n6@5 SCHEMA_WRONG_TYPE /2: a number, but the schema allows string\n8@7 SCHEMA_WRONG_TYPE /3: a number, but the schema allows string\n10@9 SCHEMA_WRONG_TYPE /4: a number, but the schema allows string\n-1@11 SCHEMA_INVALID /5: a value of type number, but the schema allows string\n-1@13 SCHEMA_INVALID /6: a value of type number, but the schema allows string\n"},
 		{"more errors", `{"items":{"minimum":9}}`, `[1,2,3,4,5,6,7]`, "-1@1 SCHEMA_INVALID /0: 1, but the schema requires at least 9\n-1@3 SCHEMA_INVALID /1: 2, but the schema requires at least 9\n-1@5 SCHEMA_INVALID /2: 3, but the schema requires at least 9\n-1@7 SCHEMA_INVALID /3: 4, but the schema requires at least 9\n-1@9 SCHEMA_INVALID /4: 5, but the schema requires at least 9; and 2 more\n"},
+		{"many long numbers", `{"items":{"type":"number"}}`, "[" + repeated("1e1", 2500) + "]", "-1@-1 SCHEMA_UNCHECKED validation takes too long: there are too many ways to match the schema\n"},
+		{"fewer long numbers", `{"items":{"type":"number"}}`, "[" + repeated("1e1", 1500) + "]", ""},
 		{"a big integer", `{"properties":{"a":{"const":9007199254740993}}}`, `{"a":9007199254740992}`, "22@5 SCHEMA_ENUM /a: 9007199254740992 is not an allowed value; the schema allows 9007199254740993\n"},
 	} {
 		if diff := cmp.Diff(test.want, check(test.schema, test.args)); diff != "" {
@@ -168,6 +177,8 @@ func TestSchemas(t *testing.T) {
 func TestUnusable(t *testing.T) {
 	for _, test := range []struct{ name, schema, want string }{
 		{"remote", `{"$ref":"https://example.com/s.json"}`, "the schema refers to https://example.com/s.json, and toolscope never fetches schemas"},
+		{"remote in a keyword of a newer draft", `{"$dynamicRef":"https://example.com/s.json"}`, "the schema refers to https://example.com/s.json, and toolscope never fetches schemas"},
+		{"two dynamic anchors", `{"$dynamicAnchor":"n","$defs":{"a":{"$dynamicAnchor":"m"}}}`, "the schema's dynamic references depend on the path that leads to them"},
 		{"a file", `{"$ref":"file:///etc/passwd"}`, "the schema refers to file:///etc/passwd, and toolscope never fetches schemas"},
 		{"beside it", `{"$ref":"other.json"}`, "the schema refers to https://toolscope.invalid/other.json, and toolscope never fetches schemas"},
 		{"no such place", `{"$ref":"#/$defs/x"}`, `json-pointer in "#/$defs/x" not found`},
@@ -180,6 +191,7 @@ func TestUnusable(t *testing.T) {
 		{"deep", strings.Repeat(`{"items":`, 70) + "{}" + strings.Repeat("}", 70), "the schema is nested more than 64 levels deep"},
 		{"large number", `{"minimum":1e999999}`, "the schema has a number that is too large to calculate with"},
 		{"a guess would be wrong", `{"not":{"pattern":"(?!a)"}}`, "the schema has a pattern that toolscope can't check exactly: the pattern uses lookahead or lookbehind, or is too large"},
+		{"an element would be guessed", `{"contains":{"pattern":"(?!a)"}}`, "the schema has a pattern that toolscope can't check exactly: the pattern uses lookahead or lookbehind, or is too large"},
 		{"a key would be guessed", `{"patternProperties":{"(?!a)":{}},"additionalProperties":false}`, "the schema has a pattern that toolscope can't check exactly: the pattern uses lookahead or lookbehind, or is too large"},
 	} {
 		got := check(test.schema, `{"a":1}`)
@@ -218,9 +230,10 @@ func TestNames(t *testing.T) {
 			t.Errorf("a call %s is followed", what)
 		}
 	}
-	open := append(slices.Clone(tools), protocol.Tool{Kind: "mcp"})
-	if got := begin(Compile(open, false), stream.CallInfo{Name: "x"}).lines(); got != "" {
-		t.Errorf("beside tools nobody can name: %s", got)
+	for _, more := range []protocol.Tool{{Kind: "mcp"}, {Name: "github", Kind: "mcp"}, {Kind: "function"}} {
+		if got := begin(Compile(append(slices.Clone(tools), more), false), stream.CallInfo{Name: "x"}).lines(); got != "" {
+			t.Errorf("with a tool %+v, which stands for unknown names: %s", more, got)
+		}
 	}
 	if Compile(nil, false) != nil {
 		t.Error("a Set of no tools")
@@ -287,6 +300,7 @@ func TestNamespaces(t *testing.T) {
 		{"", "patch", "function", "KIND_CHANGED"},
 		{"", "look_up", "custom", "KIND_CHANGED"},
 		{"", "two", "function", ""},
+		{"", "two", "custom", ""},
 		{"", "search", "function", ""},
 	} {
 		tr := begin(Compile(tools, false), stream.CallInfo{Namespace: c.space, Name: c.name, Kind: c.kind}).bytewise("{}")
