@@ -212,6 +212,7 @@ func (m *Model) refreshPanes() {
 		}
 	}
 	m.context.Bare, m.context.Follow = m.bodyHeight() < minTitledRows || m.large, m.follow && m.isLive()
+	m.context.Agents = m.list.SeveralAgents()
 	m.context.Rows, m.context.Files, m.context.Finding = m.bodyHeight()+2+m.frame.mapRows(), m.list.SeveralFiles(), m.findingAtCursor()
 	m.pickTab()
 	m.context.Now = m.shownNow()

@@ -216,3 +216,25 @@ func TestStageFilms(t *testing.T) {
 	}
 	checkFile(t, filepath.Join("testdata", "films", "stage-ascii.txt"), play(staged(t, 60, 18, ascii, colourless)))
 }
+
+// TestTourFillsScreen checks that the last scenes of the tour leave few rows blank on a tall screen.
+func TestTourFillsScreen(t *testing.T) {
+	for _, c := range []struct{ w, h, blank int }{{140, 40, 7}, {250, 60, 10}} {
+		s := newScreen(t, c.w, c.h, touring)
+		tourWhole(s)
+		s.press("}}}}}}}}}")
+		for _, page := range []string{"One call, six protocols", "Compare  3 turns", "write_file  turn 21", "Now yours"} {
+			s.shows(page)
+			blank := 0
+			for _, row := range s.rows() {
+				if strings.Trim(row, " │╭╮╰╯├┤┬┴─━") == "" {
+					blank++
+				}
+			}
+			if blank > c.blank {
+				t.Errorf("%dx%d: %d rows are blank:\n%s", c.w, c.h, blank, s.text())
+			}
+			s.press("}")
+		}
+	}
+}

@@ -24,7 +24,15 @@ type summary struct {
 	left int      // width of the list
 
 	doc     *panes.Subject // the arguments of the chosen scene, on a wide screen
+	below   []summaryPane  // what clients would have run, and more about the call, below the arguments
+	wire    summaryPane    // below the commands
 	context panes.Context
+}
+
+// summaryPane is a pane with its first row; row 0 is a caption.
+type summaryPane struct {
+	panes.Pane
+	top, rows int
 }
 
 // yours are the rows below the list: a title, and commands that open the user's own data. On a small screen, there is
@@ -44,7 +52,12 @@ type summaryRow struct {
 	call     *stream.Call
 }
 
-func newSummary(m *Model) *summary { return &summary{m: m, doc: panes.NewSubject(paneHost{m})} }
+func newSummary(m *Model) *summary {
+	h := paneHost{m}
+	return &summary{m: m, doc: panes.NewSubject(h), wire: summaryPane{Pane: panes.NewWire(h)}, below: []summaryPane{
+		{Pane: panes.NewRunRules(h, nil)}, {Pane: panes.NewFindings(h, nil, nil)}, {Pane: panes.NewTimeTab(h)}, {Pane: panes.NewRequest(h)},
+	}}
+}
 
 // Extend updates the subjects of the scenes, and the arguments of the chosen scene.
 func (s *summary) Extend(v *providers.View, w, h int) {
@@ -76,6 +89,43 @@ func (s *summary) Extend(v *providers.View, w, h int) {
 	s.context = s.m.context
 	s.context.Chosen, s.context.Piled = s.rows[s.At].call.Ref(), false
 	s.doc.Extend(&s.context, w-s.left-1, h)
+	at := s.doc.WantedRows() + 1
+	for i := range s.below {
+		at = s.below[i].placePane(&s.context, at, w-s.left-1, h, 0) + 1
+	}
+	s.wire.placePane(&s.context, s.head+len(s.rows)*s.gap+len(s.foot)+1, s.left, h, h)
+}
+
+// minSummaryPane is the minimum height of a pane on the last page of the demo.
+const minSummaryPane = 4
+
+// placePane lays out the pane below row at, in as many rows as it needs but at least in least if there are so many. It
+// returns the row after the pane. If there are too few rows, the pane is not shown.
+func (sp *summaryPane) placePane(context *panes.Context, at, width, h, least int) (end int) {
+	if sp.top, sp.rows = at, 0; h-at < minSummaryPane {
+		return at
+	}
+	if sp.Extend(context, width, h-at); sp.Label().Empty {
+		return at - 1
+	}
+	sp.rows = min(h-at, max(sp.WantedRows()+1, least))
+	sp.Extend(context, width, sp.rows)
+	return at + sp.rows
+}
+
+// drawAt draws row y of the page if it is a row of the pane.
+func (sp *summaryPane) drawAt(p *screen.Pen, y int) (drawn bool) {
+	if y < sp.top || y >= sp.top+sp.rows {
+		return false
+	}
+	if y > sp.top {
+		sp.Draw(p, y-sp.top, false)
+		return true
+	}
+	label, shown := sp.Label(), sp.rows-1
+	notes := []display.Text{p.ScrollInfo(1, shown, sp.WantedRows()), label.Count}
+	p.Caption(screen.Plain, label.Name, slices.DeleteFunc(notes, display.Text.Empty)...)
+	return true
 }
 
 // Keys returns the keys that go to a scene, restart or leave the demo, and move the cursor.
@@ -106,12 +156,16 @@ func (s *summary) Draw(p *screen.Pen, y int) {
 	if s.left < p.Left {
 		rest := p.Left - s.left - 1
 		p.Field(s.left)
-		s.drawLeft(p, y)
+		if !s.wire.drawAt(p, y) {
+			s.drawLeft(p, y)
+		}
 		p.Fill(screen.Bare)
 		p.Field(1)
 		p.Text(screen.Frame, p.Glyph.Rule)
 		p.Field(rest)
-		s.doc.Draw(p, y, false)
+		if !slices.ContainsFunc(s.below, func(sp summaryPane) bool { return sp.drawAt(p, y) }) && y < s.doc.WantedRows() {
+			s.doc.Draw(p, y, false)
+		}
 		return
 	}
 	s.drawLeft(p, y)

@@ -143,11 +143,14 @@ func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
 			p.Text(screen.Plain, screen.Count(of.n))
 		}
 	}
-	label := display.Lit("   longest ")
-	if fd.m.w >= twoColumns {
+	label := display.Lit("   longest silence ")
+	switch {
+	case fd.m.w >= twoColumns:
 		label = display.Lit("     longest silence ")
+	case fd.m.w < 80:
+		label = display.Lit("   longest ")
 	}
-	for _, w := range waits.longest {
+	for i, w := range waits.longest {
 		if w.idle < time.Second {
 			break
 		}
@@ -161,7 +164,11 @@ func (fd *frameDrawer) drawWaiting(p *screen.Pen) {
 		}
 		p.Text(screen.Muted, label)
 		p.Text(screen.Plain, text)
-		p.Text(screen.Muted, where)
+		if i > 0 {
+			p.Text(screen.Muted, where)
+			break
+		}
+		p.Text(screen.Plain, where) // the slowest stream
 		label = display.Lit("   next ")
 	}
 }

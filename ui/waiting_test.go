@@ -15,10 +15,7 @@ func TestWaitingRow(t *testing.T) {
 		s := newScreen(t, size[0], size[1], awaiting)
 		threeStreams(s)
 		row := func() string { return s.rows()[1] }
-		silences := "longest 41 s  turn 2   next 1 s  turn 3"
-		if size[0] >= twoColumns {
-			silences = "longest silence 41 s  turn 2   next 1 s  turn 3"
-		}
+		silences := "longest silence 41 s  turn 2   next 1 s  turn 3"
 		if got := row(); !strings.HasPrefix(got, " Waiting on  providers 3") || !strings.Contains(got, silences) {
 			t.Errorf("%v: %q", size, got)
 		}

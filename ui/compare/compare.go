@@ -29,6 +29,7 @@ type comparison struct {
 	bill          *panes.Costs
 	draw          display.Drawer
 	w, h          int
+	table         int // width of the table; on a wide screen, the calls are to the right of it
 
 	why      diff.Reason
 	tool     string // the tool that all nearby turns call
@@ -39,9 +40,10 @@ type comparison struct {
 	fold     equalRows
 	head     head
 	byPhase  bool
-	full     *valueView   // set while a value is shown in full
-	below    []*valueView // the calls below the table, the call at the cursor first
+	full     *valueView // set while a value is shown in full
+	below    []belowRow // the rows with the calls, to the right of the table or below it
 	views    map[[2]stream.Ref]*valueView
+	wires    [2]wireOf // the frames of the base and of the other turn, below the table
 
 	seen   []columnState
 	groups []*group

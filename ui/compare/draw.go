@@ -23,11 +23,7 @@ func (c *comparison) Draw(p *screen.Pen, y int) {
 	}
 	h := &c.head
 	if y >= h.rowCount() {
-		if n := c.Top + y - h.rowCount(); n < len(c.rows) {
-			c.drawLine(p, n)
-		} else {
-			c.drawBelow(p, n-len(c.rows))
-		}
+		c.drawBody(p, y-h.rowCount())
 		return
 	}
 	if y == 0 {
@@ -63,6 +59,7 @@ func (c *comparison) Draw(p *screen.Pen, y int) {
 
 // drawEdge draws the line above the differences, which has the names of the columns.
 func (c *comparison) drawEdge(p *screen.Pen) {
+	p.Field(c.table)
 	start := p.Left
 	line := func(until int) {
 		p.Text(screen.Frame, display.Repeat(p.Glyph.Line, max(0, until-(start-p.Left))))
@@ -83,6 +80,32 @@ func (c *comparison) drawEdge(p *screen.Pen) {
 		p.Text(role, p.Truncate(p.Clean(c.columns[i].name), max(0, min(room-2, p.Left-2))).Between(" ", " "))
 	}
 	line(start)
+	if c.table < c.w {
+		p.Field(1)
+		p.Text(screen.Frame, p.Glyph.Tee)
+		p.Field(c.w - c.table - 1)
+		c.drawBelow(p, 0)
+	}
+}
+
+// drawBody draws row y below the head: a row of the table, and the rows to the right of the table or below it.
+func (c *comparison) drawBody(p *screen.Pen, y int) {
+	n, wide := c.Top+y, c.table < c.w
+	p.Field(c.table)
+	switch {
+	case n < len(c.rows):
+		c.drawLine(p, n)
+	case wide:
+		c.drawWires(p, n-len(c.rows)-1)
+	default:
+		c.drawBelow(p, n-len(c.rows)-1)
+	}
+	if p.Fill(screen.Bare); wide {
+		p.Field(1)
+		p.Text(screen.Frame, p.Glyph.Rule)
+		p.Field(c.w - c.table - 1)
+		c.drawBelow(p, y+1)
+	}
 }
 
 // clockLabel names the start of the bars: the request, or the start of the response if the request was not captured.

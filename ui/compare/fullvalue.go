@@ -20,7 +20,8 @@ type valueView struct {
 	sheets    [2]*panes.TextSheet
 	sizes     [2]int
 	names     [2]display.Text
-	group     int // index of the group, for a view below the table
+	group     int  // index of the group, for a view below the table
+	stacked   bool // one value is below the other at any width
 	made      valueViewState
 	busy      bool
 }
@@ -125,7 +126,7 @@ func argsParts(args [2]*diff.Args, member string) (both [2]argsPart) {
 	return both
 }
 
-func (f *valueView) isSideBySide(w int) bool { return w >= besideFrom }
+func (f *valueView) isSideBySide(w int) bool { return w >= besideFrom && !f.stacked }
 
 // rowWidth returns the width of a row for one value, in cells.
 func (f *valueView) rowWidth(w int) int {
@@ -153,8 +154,16 @@ func (f *valueView) draw(c *comparison, p *screen.Pen, y int) {
 		}
 		return
 	}
+	if y > 1 || !f.isSideBySide(c.w) {
+		y += f.Top
+	}
+	f.drawText(c, p, y-1)
+}
+
+// drawText draws row n of the captions and the values.
+func (f *valueView) drawText(c *comparison, p *screen.Pen, n int) {
 	if !f.isSideBySide(c.w) {
-		f.drawBeneath(p, f.Top+y-1)
+		f.drawBeneath(p, n)
 		return
 	}
 	half := (c.w - 1) / 2
@@ -162,17 +171,17 @@ func (f *valueView) draw(c *comparison, p *screen.Pen, y int) {
 		if i > 0 {
 			p.Field(1)
 			rule := p.Glyph.Rule
-			if y == 1 {
+			if n == 0 {
 				rule = p.Glyph.Tee
 			}
 			p.Text(screen.Muted, rule)
 		}
 		p.Field(width)
-		if y == 1 {
+		if n == 0 {
 			f.drawCaption(p, i)
 			continue
 		}
-		f.drawRow(p, i, f.Top+y-2)
+		f.drawRow(p, i, n-1)
 		p.Fill(screen.Bare)
 	}
 }

@@ -99,12 +99,34 @@ const (
 	minBelowRows = 6
 )
 
-// extendBelow lays out the calls below the table if there is room: the arguments of the base next to those of the
-// selected turn. The call at the cursor is first.
+// belowRow is a row with a call's arguments, in the base and in another turn.
+type belowRow struct {
+	of   *valueView // nil for a blank row
+	kind belowKind
+	row  int
+}
+
+type belowKind uint8
+
+const (
+	belowTitle belowKind = iota
+	belowText
+	belowMore // the last row, if others don't fit; row is their number
+)
+
+// extendBelow lays out the calls if there is room: the arguments of the base and those of the selected turn, next to
+// each other below the table. On a wide screen they are to the right of the table, one below the other, and other turns
+// follow. The call at the cursor is first.
 func (c *comparison) extendBelow(v *providers.View) {
 	c.below = c.below[:0]
-	rest := c.h - c.head.rowCount() - len(c.rows) - 1
-	if rest < minBelowRows || len(c.groups) == 0 || len(c.columns) < 2 {
+	wide, rows, width := c.table < c.w, c.h-c.head.rowCount(), c.w
+	if wide {
+		c.extendWires(v, rows-len(c.rows)-1)
+		rows, width = rows+1, c.w-c.table-1 // the first title is in the edge of the table
+	} else {
+		rows -= len(c.rows) + 1
+	}
+	if rows < minBelowRows || len(c.groups) == 0 || len(c.columns) < 2 {
 		return
 	}
 	first := 0
@@ -112,27 +134,52 @@ func (c *comparison) extendBelow(v *providers.View) {
 		first = c.rows[c.At].group
 	}
 	for i := range min(len(c.groups), maxBelow) {
-		n := (first + i) % len(c.groups)
-		if rest < minBelowRows {
+		if len(c.below)+minBelowRows > rows {
 			break
 		}
-		f := c.viewOf(n)
-		if f.argsLen(v) >= modes.MaxSyncBytes { // laying it out would take too long
-			continue
-		}
-		f.extend(c, v, c.w, max(rest, 1))
-		c.below = append(c.below, f)
-		rest -= f.belowRows(c.w)
+		c.addBelow(v, (first+i)%len(c.groups), width, wide)
+	}
+	if more := len(c.below) - rows; more > 0 {
+		c.below = append(c.below[:rows-1], belowRow{kind: belowMore, row: more + 1})
 	}
 }
 
-// viewOf returns the view of a group's arguments in the base and in the selected turn, or in the first other turn if the
-// base is selected.
-func (c *comparison) viewOf(n int) *valueView {
-	g, other := c.groups[n], c.selected
-	if other == c.base {
-		other = c.shownColumns()[1]
+// addBelow adds the rows of a group: a title, the arguments in the base and in the selected turn and, if the values are
+// stacked, those in the other turns.
+func (c *comparison) addBelow(v *providers.View, n, width int, stacked bool) {
+	first := c.selected
+	if first == c.base {
+		first = c.shownColumns()[1]
 	}
+	others := []int{first}
+	for _, i := range c.shownColumns()[1:] {
+		if stacked && i != first && c.groups[n].calls[i].Call > 0 {
+			others = append(others, i)
+		}
+	}
+	for at, i := range others {
+		f := c.viewOf(n, i)
+		if f.argsLen(v) >= modes.MaxSyncBytes { // laying it out would take too long
+			continue
+		}
+		f.stacked = stacked
+		f.extend(c, v, width, c.h)
+		from := 0
+		if at == 0 {
+			c.below = append(c.below, belowRow{of: f})
+		} else if f.sheets[0] != nil {
+			from = f.sheets[0].Rows + 1 // the base is above
+		}
+		for row := from; row < f.shownRows(width); row++ {
+			c.below = append(c.below, belowRow{f, belowText, row})
+		}
+	}
+	c.below = append(c.below, belowRow{kind: belowText})
+}
+
+// viewOf returns the view of a group's arguments in the base and in another turn.
+func (c *comparison) viewOf(n, other int) *valueView {
+	g := c.groups[n]
 	of := [2]stream.Ref{g.calls[c.base], g.calls[other]}
 	f := c.views[of]
 	if f == nil {
@@ -157,29 +204,83 @@ func (f *valueView) argsLen(v *providers.View) (n int) {
 	return n
 }
 
-// belowRows returns the number of rows of the view below the table: a title, the values, and a blank row.
-func (f *valueView) belowRows(w int) int {
+// shownRows returns the number of rows of the captions and the values.
+func (f *valueView) shownRows(w int) int {
 	if f.isSideBySide(w) {
-		return f.rowsOf(w) + 3
+		return f.rowsOf(w) + 1
 	}
-	return f.rowsOf(w) + 2
+	return f.rowsOf(w)
 }
 
-// drawBelow draws row y below the table.
+// drawBelow draws row y of the calls.
 func (c *comparison) drawBelow(p *screen.Pen, y int) {
-	y-- // a blank row
-	for _, f := range c.below {
-		rows := f.belowRows(c.w)
-		switch {
-		case y < 0 || y == rows-1:
-			return
-		case y == 0:
-			p.Caption(screen.Plain, c.groupName(p, f.group, max(p.Left-30, 8)), display.Lit("as it was written"))
-			return
-		case y < rows:
-			f.draw(c, p, y)
-			return
+	if y < 0 || y >= len(c.below) {
+		return
+	}
+	switch r := &c.below[y]; {
+	case r.kind == belowMore:
+		p.Text(screen.Muted, p.Format(" %s more rows: enter shows a call in full", screen.Count(r.row)))
+	case r.of == nil:
+	case r.kind == belowTitle:
+		p.Caption(screen.Plain, c.groupName(p, r.of.group, max(p.Left-30, 8)), display.Lit("as it was written"))
+	default:
+		r.of.drawText(c, p, r.row)
+	}
+}
+
+// wireOf is the wire of a turn.
+type wireOf struct {
+	pane  *panes.Wire
+	scene panes.Context
+	name  display.Text
+}
+
+// extendWires lays out the frames of the base and of the selected turn in the rows below the table.
+func (c *comparison) extendWires(v *providers.View, rows int) {
+	other := c.selected
+	if other == c.base {
+		other = c.shownColumns()[1]
+	}
+	for i, column := range []int{c.base, other} {
+		w := &c.wires[i]
+		if w.pane == nil {
+			w.pane = panes.NewWire(nil)
 		}
-		y -= rows
+		w.scene = panes.Context{View: v, Chosen: c.columns[column].Turn, Pen: &screen.Pen{Drawer: c.draw}}
+		w.name = c.draw.Clean(c.columns[column].name)
+		w.pane.Extend(&w.scene, c.wireCells(i), max(rows, 1))
+	}
+}
+
+// wireCells returns the width of a wire: half of the table.
+func (c *comparison) wireCells(i int) int {
+	half := (c.table - 1) / 2
+	if i == 0 {
+		return half
+	}
+	return c.table - 1 - half
+}
+
+// drawWires draws row y of the frames below the table.
+func (c *comparison) drawWires(p *screen.Pen, y int) {
+	if y < 0 || c.h-c.head.rowCount()-len(c.rows)-1 < minBelowRows {
+		return
+	}
+	for i := range c.wires {
+		w := &c.wires[i]
+		if i > 0 {
+			p.Field(1)
+			rule := p.Glyph.Rule
+			if y == 0 {
+				rule = p.Glyph.Tee
+			}
+			p.Text(screen.Frame, rule)
+		}
+		if p.Field(c.wireCells(i)); y > 0 {
+			w.pane.Draw(p, y, false)
+			p.Fill(screen.Bare)
+			continue
+		}
+		p.Caption(screen.Accent, w.name, w.pane.Label().Count.Between("Wire ", ""))
 	}
 }

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -33,25 +34,50 @@ func TestCallsAreToldApart(t *testing.T) {
 }
 
 // TestSpaceBelowIsUsed checks that a tall screen shows the arguments of the calls below the table, the call at the
-// cursor first.
+// cursor first. On a wide screen they are to the right of the table, and the frames of both turns are below it.
 func TestSpaceBelowIsUsed(t *testing.T) {
-	for _, size := range [][2]int{{140, 38}, {250, 58}, {60, 38}} {
+	for _, size := range [][2]int{{140, 38}, {250, 58}, {160, 38}, {60, 38}} {
 		p := newProgram(t, size[0], size[1])
 		lima, oslo := [2]string{"get_forecast", `{"city":"Lima","days":3}`}, [2]string{"get_forecast", `{"city":"Oslo","days":2}`}
 		p.answer(1, lima, oslo).answer(2, lima, [2]string{"get_forecast", `{"city":"Oslo","days":"2"}`})
 		c := p.markAll().compare()
-		below := func() string { return strings.Join(p.draw()[c.head.rowCount()+len(c.rows):], "\n") }
-		if got := below(); !strings.Contains(got, "get_forecast Oslo  as it was written") || !strings.Contains(got, `"days": "2"`) {
-			t.Errorf("%v: below the table is\n%s", size, got)
+		rest := func() string {
+			rows := p.draw()[c.head.rowCount()-1:]
+			if c.table == c.w {
+				return strings.TrimSpace(strings.Join(rows[1+len(c.rows):], "\n"))
+			}
+			for i, row := range rows {
+				rows[i] = string([]rune(row)[c.table+1:])
+			}
+			return strings.Join(rows, "\n")
+		}
+		if got := rest(); !strings.Contains(got, "get_forecast Oslo  as it was written") || !strings.Contains(got, `"days": "2"`) {
+			t.Errorf("%v: beside the table is\n%s", size, got)
 		}
 		for c.At < len(c.rows) && !(c.rows[c.At].kind == callLine && c.groups[c.rows[c.At].group].tag == "Lima") {
 			if p.press("j"); c.At == len(c.rows)-1 {
 				break
 			}
 		}
-		if got := below(); !strings.HasPrefix(strings.TrimSpace(got), "── get_forecast Lima  as it was written") {
-			t.Errorf("%v: at %q, below the table is\n%s", size, c.groups[c.rows[c.At].group].tag, got)
+		if got := rest(); !strings.HasPrefix(got, "── get_forecast Lima  as it was written") {
+			t.Errorf("%v: at %q, beside the table is\n%s", size, c.groups[c.rows[c.At].group].tag, got)
 		}
+		frame := strings.Join(p.draw(), "\n")
+		if wide := c.table < c.w; wide != (size[0] >= 160) || wide != strings.Contains(frame, "── m #2  Wire 8 ──") || wide != strings.Contains(frame, "get_forecast t_2_0") {
+			t.Errorf("%v: the frames are shown: %v\n%s", size, !wide, frame)
+		}
+	}
+}
+
+// TestCutIsTold checks that the last row beside the table tells how many rows of the arguments don't fit.
+func TestCutIsTold(t *testing.T) {
+	p := newProgram(t, 200, 24)
+	long := [2]string{"f", `{"list":[` + strings.Repeat("1,", 40) + `2]}`}
+	p.answer(1, long).answer(2, long).markAll().compare()
+	rows := p.draw() // the arguments take 45 rows and a caption, twice
+	at := 24 - p.open.(*comparison).head.rowCount()
+	if last := rows[len(rows)-1]; !strings.Contains(last, fmt.Sprintf("│ %d more rows: enter shows a call in full", 2*46+2-at)) {
+		t.Errorf("the last row is %q", last)
 	}
 }
 

@@ -44,9 +44,10 @@ const (
 )
 
 const (
-	labelCells = 22 // width of the row names, including the blank before the first column
-	wideLabel  = 34 // width of the row names on a screen of at least wideFrom columns
-	wideFrom   = 160
+	labelCells = 22  // width of the row names, including the blank before the first column
+	wideLabel  = 34  // the same if all columns have room next to it
+	wideFrom   = 160 // from this width, the arguments are to the right of the table if that leaves room for all columns
+	minBeside  = 48  // width of the arguments to the right of the table
 	minColumn  = 19
 	beneathTo  = 60 // if the screen is narrower, the other turn is below the base
 )
@@ -57,7 +58,7 @@ func (c *comparison) isStacked() bool { return c.w < beneathTo }
 // shownColumns returns the visible columns, the base first. The selected column is always among them.
 func (c *comparison) shownColumns() []int {
 	order := c.columnOrder()
-	n := max(2, min(len(order), (c.w-labelCells-1)/minColumn))
+	n := max(2, min(len(order), (c.table-labelCells-1)/minColumn))
 	if c.isStacked() {
 		n = 2
 	}
@@ -72,12 +73,12 @@ func (c *comparison) shownColumns() []int {
 }
 
 // columnStart returns the cell where column number at of n columns begins.
-func (c *comparison) columnStart(at, n int) int { return c.label + at*((c.w-1-c.label)/n) }
+func (c *comparison) columnStart(at, n int) int { return c.label + at*((c.table-1-c.label)/n) }
 
 // widthOf returns the width of column number at of n columns, in cells.
 func (c *comparison) widthOf(at, n int) int {
 	if at == n-1 {
-		return c.w - c.columnStart(at, n)
+		return c.table - c.columnStart(at, n)
 	}
 	return c.columnStart(at+1, n) - c.columnStart(at, n) - 1
 }
@@ -93,8 +94,12 @@ const timeRoom = 10
 
 // layOut makes the rows, the head and the time bars.
 func (c *comparison) layOut(v *providers.View) {
-	if c.label = min(labelCells, c.w/3); c.w >= wideFrom {
-		c.label = wideLabel
+	c.table, c.label = c.w, min(labelCells, c.w/3)
+	if need := labelCells + len(c.columns)*minColumn + 1; c.w >= max(wideFrom, need+minBeside) && c.h >= modes.Tall {
+		c.table = max(c.w*58/100, need)
+		if (c.table-wideLabel-1)/len(c.columns) >= minColumn {
+			c.label = wideLabel
+		}
 	}
 	c.nameGroups(v)
 	c.planHead(v)

@@ -176,6 +176,9 @@ func (l *List) FilePattern() string {
 	return path.Base(l.who.before) + "/*" + l.who.after
 }
 
+// SeveralAgents reports whether the turns come from several agents.
+func (l *List) SeveralAgents() bool { return l.who.several }
+
 // AgentOf returns the agent of a turn, or "" if all turns have the same agent.
 func (l *List) AgentOf(t *stream.Turn) string {
 	if !l.who.several {

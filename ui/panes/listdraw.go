@@ -31,7 +31,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	at, columns := l.targetOf(row), l.columnsOf(p.Left)
 	if at.turn == nil && at.machine == nil {
-		l.drawRule(p, at.healthy)
+		l.drawRule(p, at)
 		return
 	}
 	g, sign, role := screen.Bare, display.Lit(" "), screen.Accent
@@ -49,7 +49,7 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	case at.turn == nil:
 		l.drawMachine(p, at.machine, g)
 	case at.healthy > 0:
-		p.TextOn(screen.Muted, g, p.Format("%s %s healthy", p.Glyph.Calm, screen.Count(at.healthy)).Between("      ", ""))
+		p.TextOn(screen.Muted, g, display.Join(p.Glyph.Calm.Between("      ", " "), at.healthyText()))
 	default:
 		l.drawRow(p, at, g, columns)
 	}
@@ -64,6 +64,13 @@ func (l *List) drawEdge(p *screen.Pen, focused bool) {
 	switch {
 	case l.scene.Sieve.Active():
 		shown := l.shownCount()
+		calls := 0
+		for _, n := range l.scene.View.Session().Counts {
+			calls += n
+		}
+		if calls != l.scene.Verdicts.Rows() && p.Left >= narrowList {
+			rows = rows.Between("", " rows") // some are turns without a call
+		}
 		e.beside = p.Format("%s of %s %s filter %s", screen.Count(shown), rows, p.Glyph.Dot, p.Name(l.scene.Sieve.Text()))
 	case l.scene.Piled && p.Left < narrowList && l.Rows > l.Height:
 		row := l.At
@@ -95,7 +102,7 @@ func harmGroups(p *screen.Pen, n present.VerdictCounts) display.Text {
 	return p.Format("%s bad first, then %s doubtful", screen.Count(bad), screen.Count(doubtful))
 }
 
-// shownCount returns how many calls match the filter.
+// shownCount returns how many rows match the filter.
 func (l *List) shownCount() (n int) {
 	if l.order.by != ByTime {
 		return len(l.order.numbers)
@@ -141,9 +148,21 @@ func (l *List) drawEmpty(p *screen.Pen, y int) {
 }
 
 // drawRule draws the rule above the healthy calls.
-func (l *List) drawRule(p *screen.Pen, healthy int) {
-	p.Text(screen.Muted, display.Join(display.Repeat(p.Glyph.Line, 3), screen.Count(healthy).Between(" ", " healthy ")))
+func (l *List) drawRule(p *screen.Pen, at rowTarget) {
+	p.Text(screen.Muted, display.Join(display.Repeat(p.Glyph.Line, 3), at.healthyText().Between(" ", " ")))
 	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
+}
+
+// healthyText says how many healthy calls the row stands for, and how many turns without a call.
+func (r rowTarget) healthyText() display.Text {
+	calls, turns := screen.Count(r.calls).Between("", " healthy"), screen.Plural(r.healthy-r.calls, "turn").Between("", " without a call")
+	switch {
+	case r.calls == r.healthy:
+		return calls
+	case r.calls == 0:
+		return turns
+	}
+	return display.Join(calls, display.Lit(", "), turns)
 }
 
 // narrowList is the width below which a stacked list shows the number of the cursor's row.
@@ -451,7 +470,9 @@ func (l *List) originOf(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 		}
 	} else {
 		if l.who.several {
-			text = p.Name(agentName(t.Request))
+			if text = p.Name(agentName(t.Request)); text.Empty() {
+				text = p.Glyph.None // the request names no agent
+			}
 		}
 		if left := cells - text.Width() - 1; !text.Empty() && left >= minModelCells {
 			return display.Join(text, display.Lit(" "), p.ElideMiddle(p.Name(present.ShortModel(t.Model)), left))

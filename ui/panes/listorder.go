@@ -81,6 +81,7 @@ type rowOrder struct {
 	numbers []uint32 // by row: the number of the call
 	places  []uint32 // by number: the row; noRow if the row is hidden
 	rule    int      // sorted by harm: the number of rows above the rule over the healthy calls
+	calls   int      // sorted by harm: the number of healthy calls; the other rows below the rule are turns without a call
 	runs    []rowRun
 	of      orderInput
 }
@@ -97,8 +98,8 @@ type orderInput struct {
 // noRow is the place of a hidden row.
 const noRow = math.MaxUint32
 
-// rowRun is a row in the order by time, or a folded run.
-type rowRun struct{ row, n uint32 }
+// rowRun is a row in the order by time, or a folded run of n rows, calls of which are calls.
+type rowRun struct{ row, n, calls uint32 }
 
 // minRun is the minimum length of a run of healthy calls that is folded.
 const minRun = 3
@@ -167,12 +168,15 @@ func (l *List) sortByHarm() {
 	for h, n := range next {
 		next[h], at = at, at+n
 	}
-	o.rule = next[present.Healthy]
+	o.rule, o.calls = next[present.Healthy], 0
 	o.numbers = slices.Grow(o.numbers, total)[:total]
-	for _, rows := range l.shownTurns() {
+	for t, rows := range l.shownTurns() {
 		for i, h := range rows.harms {
 			o.numbers[next[h]] = uint32(rows.number + i)
 			next[h]++
+			if h >= present.Healthy && i < len(t.Calls) {
+				o.calls++
+			}
 		}
 	}
 }
@@ -278,31 +282,37 @@ func (l *List) foldRuns() {
 	o, rows := &l.order, l.rows.totalRows()
 	o.runs = o.runs[:0]
 	for row := 0; row < rows; {
-		n := 0
-		for row+n < rows && l.isHealthyRow(row+n) {
-			n++
+		n, calls := 0, 0
+		for ; row+n < rows; n++ {
+			healthy, call := l.isHealthyRow(row + n)
+			if !healthy {
+				break
+			}
+			if call {
+				calls++
+			}
 		}
 		switch {
 		case n >= minRun:
-			o.runs = append(o.runs, rowRun{uint32(row), uint32(n)})
+			o.runs = append(o.runs, rowRun{uint32(row), uint32(n), uint32(calls)})
 		default:
 			n = max(n, 1)
 			for i := range n {
-				o.runs = append(o.runs, rowRun{uint32(row + i), 1})
+				o.runs = append(o.runs, rowRun{uint32(row + i), 1, 0})
 			}
 		}
 		row += n
 	}
 }
 
-// isHealthyRow reports whether a row in the order by time is a healthy call.
-func (l *List) isHealthyRow(row int) bool {
+// isHealthyRow reports whether a row in the order by time is healthy, and whether it is a call.
+func (l *List) isHealthyRow(row int) (healthy, call bool) {
 	_, t, n := l.rows.rowTarget(row)
 	if t == nil {
-		return false
+		return false, false
 	}
 	harms := l.scene.Verdicts.RowsOf(t)
-	return n < len(harms) && harms[n] == present.Healthy
+	return n < len(harms) && harms[n] == present.Healthy, n < len(t.Calls)
 }
 
 // rowTarget is the content of a row: a call or turn, a machine, a run of healthy calls, or the rule above the
@@ -311,7 +321,8 @@ type rowTarget struct {
 	machine *machineTurns
 	turn    *stream.Turn
 	n       int // index among the turn's rows
-	healthy int // the number of calls in a folded run, or below the rule
+	healthy int // the number of rows in a folded run, or below the rule
+	calls   int // how many of these rows are calls; the others are turns without a call
 }
 
 // toolCall returns the call in the row, or nil.
@@ -358,7 +369,7 @@ func (l *List) targetOf(row int) (at rowTarget) {
 	case row < 0 || row >= l.totalRows():
 		return rowTarget{}
 	case o.by != ByTime && row == rule:
-		return rowTarget{healthy: len(o.numbers) - o.rule}
+		return rowTarget{healthy: len(o.numbers) - o.rule, calls: o.calls}
 	case o.by != ByTime:
 		if rule >= 0 && row > rule {
 			row--
@@ -367,7 +378,7 @@ func (l *List) targetOf(row int) (at rowTarget) {
 	case o.folded:
 		at.machine, at.turn, at.n = l.rows.rowTarget(int(o.runs[row].row))
 		if n := o.runs[row].n; n > 1 {
-			at.healthy = int(n)
+			at.healthy, at.calls = int(n), int(o.runs[row].calls)
 		}
 		return at
 	}

@@ -158,6 +158,7 @@ type Context struct {
 	Piled    bool         // panes are stacked: a title is a line across the screen
 	Rows     int          // height of the screen without the timeline
 	Files    bool         // the turns come from several files
+	Agents   bool         // the turns come from several agents
 	Large    bool         // the large layout, which has its own title and findings
 	Bare     bool         // there is no room for titles: panes that are not tabs begin with their content
 	Spaced   bool         // blank rows between the fields of arguments

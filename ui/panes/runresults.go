@@ -206,10 +206,14 @@ const (
 func drawRuleHeads(p *screen.Pen) {
 	p.Spaces(screen.Bare, findingLeft)
 	kind, with, _ := ruleColumns(p.Left)
+	would := display.Lit("WOULD HAVE RUN")
+	if would.Width() > with {
+		would = display.Lit("WOULD RUN")
+	}
 	for _, h := range []struct {
 		text  display.Text
 		cells int
-	}{{p.Clean("A CLIENT THAT RUNS A CALL…"), kind + 1}, {display.Lit("WOULD HAVE RUN"), with + 1}, {display.Lit("WHEN"), p.Left}} {
+	}{{p.Clean("A CLIENT THAT RUNS A CALL…"), kind + 1}, {would, with + 1}, {display.Lit("WHEN"), p.Left}} {
 		p.Text(screen.Muted, p.Pad(p.Truncate(h.text, max(0, h.cells-1)), min(h.cells, p.Left)))
 	}
 }

@@ -3,6 +3,7 @@ package panes
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"toolscope/providers"
 	"toolscope/stream"
@@ -205,6 +206,7 @@ func (x *RunRules) buildLines(s *Context, c Selection, w int) {
 	}
 	x.only = onlyValid(s.View, c, s.Pen)
 	x.lines = append(x.lines, runRuleLine{of: noRule, only: true})
+	x.appendCareless(s, c, w)
 	x.lines = append(x.lines, toolRuleLines(s.View, c.Turn, c.Call, w, s.Pen)...)
 	x.lines = append(x.lines, latencyLines(s, c, w)...)
 	if x.key.all > 0 {
@@ -276,6 +278,28 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 		say(screen.Caution, at)
 	}
 	say(screen.Muted, "report: "+RunReport(s.View, c.Turn, c.Call, e))
+}
+
+// appendCareless adds which known clients run the call by one of the marked rules.
+func (x *RunRules) appendCareless(s *Context, c Selection, w int) {
+	var careless []string
+	marked := false
+	for e := range noRule {
+		if alarmRank(x.rules[e].alarm) < alarmRank(screen.Plain) {
+			marked = true
+			careless = append(careless, present.CarelessClients(c.Turn, c.Call, e)...)
+		}
+	}
+	switch {
+	case !marked:
+		return
+	case len(careless) == 0:
+		careless = []string{"the kinds marked ! or !!; programs of these kinds: not known"}
+	}
+	text := s.Pen.Clean(strings.Join(careless, "; ")).Between("careless: ", "")
+	for _, line := range display.Wrap(text, max(w-findingLeft, 8)) {
+		x.lines = append(x.lines, runRuleLine{of: noRule, role: screen.Plain, text: line.Between("   ", "")})
+	}
 }
 
 // ruleWords describe the code that uses each run rule.

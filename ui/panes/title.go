@@ -125,8 +125,11 @@ func verdictSign(p *screen.Pen, v present.Verdict) display.Text {
 func (s *Subject) titleFacts(p *screen.Pen) (facts []display.Text) {
 	t := s.currentSelection().Turn
 	facts = append(facts, p.Format("turn %d", t.Number+1))
-	if name := agentName(t.Request); name != "" {
+	switch name := agentName(t.Request); {
+	case name != "":
 		facts = append(facts, p.Name(name).Between("agent ", ""))
+	case s.scene.Agents:
+		facts = append(facts, display.Lit("agent not known"))
 	}
 	if t.Model != "" {
 		facts = append(facts, p.Name(present.ShortModel(t.Model)))

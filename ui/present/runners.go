@@ -42,7 +42,16 @@ func endingOf(t *stream.Turn) ending {
 // RunBy returns sentences about the programs that run, or don't run, a complete call at rule x. It returns nil
 // if these programs are unknown, and for any rule except AtSeal and AtEnd. If the program that sent the request
 // is known, it lists only that program.
-func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
+func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) []string {
+	return clientsOf(t, c, x, false)
+}
+
+// CarelessClients returns the same sentences, only about the clients that run the call.
+func CarelessClients(t *stream.Turn, c *stream.Call, x stream.RunRule) []string {
+	return clientsOf(t, c, x, true)
+}
+
+func clientsOf(t *stream.Turn, c *stream.Call, x stream.RunRule, runs bool) (say []string) {
 	how, run := endingOf(t), t.RuleRun(c, x)
 	switch s := c.Syntax(); {
 	case x != stream.AtSeal && x != stream.AtEnd, how == endedOther, c.RunByProvider, c.Discarded,
@@ -57,7 +66,7 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) (say []string) {
 	}
 	all, own := client.RunHabitsOf(t.Protocol, named)
 	for _, rule := range runRules {
-		if rule.at != x || rule.how != how {
+		if rule.at != x || rule.how != how || runs && !rule.runs {
 			continue
 		}
 		for known := client.Ran; known <= client.Documented; known++ {

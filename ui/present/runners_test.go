@@ -1,6 +1,7 @@
 package present
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,14 @@ func TestRunBy(t *testing.T) {
 		seal, end := strings.Join(RunBy(turn, c, stream.AtSeal), "|"), strings.Join(RunBy(turn, c, stream.AtEnd), "|")
 		if seal != test.seal || end != test.end {
 			t.Errorf("%s:\n seal %s\n want %s\n end  %s\n want %s", test.name, seal, test.seal, end, test.end)
+		}
+		for _, rule := range []stream.RunRule{stream.AtSeal, stream.AtEnd} {
+			want := slices.DeleteFunc(RunBy(turn, c, rule), func(text string) bool {
+				return strings.Contains(text, " not run ") || strings.Contains(text, " to the application")
+			})
+			if got := CarelessClients(turn, c, rule); !slices.Equal(got, want) {
+				t.Errorf("%s: the clients that run the call by rule %d are %q, not %q", test.name, rule, got, want)
+			}
 		}
 		if got := RunBy(turn, c, stream.Parsable); got != nil {
 			t.Errorf("%s: parsable %q", test.name, got)
