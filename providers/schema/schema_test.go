@@ -155,6 +155,7 @@ func TestSchemas(t *testing.T) {
 		{"a long path", `{"$ref":"#/$defs/a","$defs":{"a":{"type":["array","integer"],"items":{"$ref":"#/$defs/a"}}}}`, nested(10, `"x"`), "11@10 SCHEMA_WRONG_TYPE …/0/0/0/0/0/0/0/0: a string, but the schema allows integer or array\n"},
 		{"one dynamic anchor", `{"$dynamicAnchor":"n","properties":{"v":{"type":"integer"},"next":{"$dynamicRef":"#n"}}}`, `{"v":"x"}`, "6@5 SCHEMA_WRONG_TYPE /v: a string, but the schema allows integer\n"},
 		{"only a string", `{"enum":["ab","cd"]}`, `"az"`, "3@2 SCHEMA_ENUM the arguments: no allowed value begins with \"az\"; the schema allows \"ab\", \"cd\"\n"},
+		{"many references to $defs", `{"$defs":{"n":{"type":"integer"}},"properties":{` + numbered(`"p@":{"$ref":"#/$defs/n"}`, maxRefs+1) + `}}`, `{"p0":true}`, "7@6 SCHEMA_WRONG_TYPE /p0: a boolean, but the schema allows integer\n"},
 		{"false", `{"properties":{"a":false}}`, `{"a":1}`, "6@5 SCHEMA_WRONG_TYPE /a: a number, but the schema allows nothing\n"},
 		{"too many keys", `{"maxProperties":1}`, `{"a":1,"a":2,"b":3}`, "16@13 SCHEMA_TOO_MANY the arguments: key 2 starts, but the schema allows only 1 key\n"},
 		{"a pattern that looks ahead is not judged", `{"properties":{"a":{"pattern":"^(?!x)"}}}`, `{"a":"x"}`, ""},
@@ -220,6 +221,10 @@ func TestNames(t *testing.T) {
 		if got != test.want {
 			t.Errorf("%s: got %q, want %q", test.name, got, test.want)
 		}
+	}
+	twice := append(slices.Clone(tools), protocol.Tool{Name: "read", Namespace: "mcp__fs", Kind: "function"})
+	if got, want := begin(Compile(twice, false), stream.CallInfo{Name: "x"}).lines(), `the request declares no tool "x", only get_weather, read, web_search`; !strings.HasSuffix(got, want+"\n") {
+		t.Errorf("a name in two namespaces: got %q, want %q", got, want)
 	}
 	for what, d := range map[string]stream.CallInfo{
 		"run by the provider": {Name: "x", RunByProvider: true, Kind: "server"},
