@@ -68,7 +68,7 @@ func FinishText(t *stream.Turn) string {
 }
 
 // wrongRunWords maps the codes of findings about wrong tool runs to their words.
-var wrongRunWords = map[string]string{"EXEC_CUT": "run with cut args", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
+var wrongRunWords = map[string]string{"EXEC_CUT": "run on cut args", "EXEC_ALTERED": "run with other arguments", "EXEC_TWICE": "run twice"}
 
 // wrongResultWords maps the codes of findings about altered results to their words.
 var wrongResultWords = map[string]string{"RESULT_CUT": "result cut", "RESULT_HALF": "half returned", "RESULT_ALTERED": "result altered"}
