@@ -64,7 +64,6 @@ func (d *DB) readSessions() ([]byte, error) {
 			return s.read(d, tables)
 		}
 	}
-	slices.Sort(names)
 	return nil, errors.New("no table from a known agent: " + listNames(names))
 }
 

@@ -134,7 +134,7 @@ func newDB(file, wal io.ReaderAt) (*DB, error) {
 		d.pageSize = 65536
 	}
 	d.usable = d.pageSize - int(header[20])
-	if d.pageSize < 512 || d.pageSize&(d.pageSize-1) != 0 || d.usable < 480 {
+	if d.pageSize&(d.pageSize-1) != 0 || d.usable < 480 { // thus a page has at least 512 bytes
 		return nil, errors.New("the header is damaged")
 	}
 	if d.walPage != 0 && d.walPage != d.pageSize {

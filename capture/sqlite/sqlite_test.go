@@ -221,7 +221,7 @@ func FuzzSessions(f *testing.F) {
 // TestStores checks the result for each kind of store: the newest session first, without other tables.
 func TestStores(t *testing.T) {
 	for name, want := range map[string][]string{
-		"crush.db":  {`{"session_id":"s1","messages":[{"id":"m0","role":"user"`, `"parts":[{"type": "tool_call", "data": {"id": "c1"`, `"{\"command\":\"sle"`},
+		"crush.db":  {`{"session_id":"s1","messages":[{"id":"m0","role":"user"`, `"created_at":"0"`, `"parts":[{"type": "tool_call", "data": {"id": "c1"`, `"{\"command\":\"sle"`},
 		"goose.db":  {`{"session_id":"20260101_2","messages":[{"role":"user","content":[{"type": "text", "text": "go"}]}`, "}\n" + `{"session_id":"20260101_1"`},
 		"agents.db": {`{"session_id":"s","messages":[{"role": "user", "content": "go"},{"type": "function_call"`},
 		"zed.db":    {`{"title": "t", "version": "0.3.0"`, `"raw_input": "{\"path\":\"a/b"`, "}\n" + `{"title": "empty"`},

@@ -79,3 +79,12 @@ packed = subprocess.run(["zstd", "-qc"], input=json.dumps(thread).encode(), stdo
 fill("zed.db", "create table threads(id text primary key, summary text not null, data_type text not null, data blob not null)", [
     {"id": "a", "summary": "t", "data_type": "json", "data": json.dumps({"title": "empty", "version": "0.3.0", "messages": []})},
     {"id": "b", "summary": "t", "data_type": "zstd", "data": packed}])
+
+if os.path.exists("short.db"): os.remove("short.db")
+c = sqlite3.connect("short.db") # s1 has the newest message, s2 only one
+c.execute("pragma page_size=512")
+c.execute("create table message(id text primary key, session_id text, data text)")
+c.execute("create table part(id text primary key, message_id text, session_id text, data text)")
+c.executemany("insert into message values(?,?,?)", [("m1", "s1", '{"role":"user"}'), ("m2", "s2", '{"role":"user"}'), ("m3", "s1", '{"role":"user"}')])
+c.commit()
+c.close()
