@@ -197,7 +197,7 @@ func (d *paneLayout) panesAt(places ...panes.Area) (all []placedPane) {
 }
 
 // listRows returns the height of the list above other panes: about a quarter of the screen if the list has an
-// edge, and no more than the list needs. Otherwise the list shows two calls, or only the selection.
+// edge, and no more than the list needs. Otherwise the list shows at most two calls, or only the selection.
 func (d *paneLayout) listRows(h int) int {
 	switch {
 	case h >= minTitledRows:
@@ -208,7 +208,7 @@ func (d *paneLayout) listRows(h int) int {
 		usual = min(usual, max(minPaneRows, titleRows+d.m.list.WantedRows()))
 		return clampSize(d.sizes.above, usual, minPaneRows, h-3*minPaneRows)
 	case h >= minPairedRows:
-		return 2
+		return min(2, max(1, d.m.list.WantedRows()))
 	}
 	return 1
 }

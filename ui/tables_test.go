@@ -77,7 +77,7 @@ func TestArrangements(t *testing.T) {
 		zoom        bool
 		want        string
 	}{
-		{40, 8, 1, 2, false, "40: 1x2 2x1 3x5"},
+		{40, 8, 1, 2, false, "40: 1x1 2x1 3x6"},
 		{60, 16, 1, 2, false, "60: 1x3 2x1 3x2 4x10"},
 		{80, 22, 1, 3, false, "80: 1x3 2x1 4x18"},
 		{20, 3, 1, 2, false, "20: 1x1 2x2"},
