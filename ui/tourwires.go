@@ -150,7 +150,7 @@ func (w *wirePage) addAllFrames(v *providers.View, width, rows int) {
 			return
 		}
 		n := x.Response.Frames()
-		w.frames = append(w.frames, wireLine{}, wireLine{w.m.draw.Format("all %d frames of %s", n, r.turn.Protocol), true})
+		w.frames = append(w.frames, wireLine{}, wireLine{w.m.draw.Format("all frames of %s: %d", r.turn.Protocol, n), true})
 		for at := range n {
 			lines := display.Wrap(w.m.draw.CleanBytes(x.Response.Bytes(x.Response.FrameSpan(int32(at)))), max(1, width-2))
 			if more := n - at; more > 1 && len(w.frames)+len(lines) >= rows || len(w.frames)+len(lines) > rows {

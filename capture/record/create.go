@@ -182,7 +182,7 @@ const Extension = ".tsc"
 // List returns the captures in a directory, newest first. A missing directory has no captures. List ignores
 // other files and links.
 func List(dir string) (list []StoredCapture) {
-	all, _ := os.ReadDir(dir) // the entries read before an error
+	all, _ := os.ReadDir(dir) // after an error, the entries that were read before it
 	for _, e := range all {
 		info, err := e.Info()
 		if err != nil || !info.Mode().IsRegular() || !strings.HasSuffix(e.Name(), Extension) {

@@ -49,7 +49,7 @@ func OrphanSpools(dir string, now time.Time, isOurs func(name string) bool) (lef
 // byte.
 func spoolsIn(dir string, isOurs func(name string) bool) (parts map[string][]segment, written map[string]time.Time) {
 	parts, written = map[string][]segment{}, map[string]time.Time{}
-	all, _ := os.ReadDir(dir) // the entries read before an error
+	all, _ := os.ReadDir(dir) // after an error, the entries that were read before it
 	for _, e := range all {
 		name, start, ok := segmentOf(e.Name())
 		if !ok || !isOurs(name) {

@@ -48,7 +48,7 @@ func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 	}
 }
 
-// writeBody writes a complete message.
+// writeBody returns the body of a message that is not streamed and contains only text.
 func writeBody(model, text string) []byte {
 	return fmt.Appendf(nil, `{"id":"msg_1","type":"message","role":"assistant","model":%s,"content":[{"type":"text","text":%s}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":50,"output_tokens":5}}`,
 		protocol.Quote(model), protocol.Quote(text))

@@ -39,7 +39,7 @@ func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 
 const spokenUsage = `{"promptTokenCount":50,"candidatesTokenCount":20,"totalTokenCount":70}`
 
-// writeBody writes a complete response.
+// writeBody returns the body of a response that is not streamed and contains only text.
 func writeBody(model, text string) []byte {
 	return fmt.Appendf(nil, `{"candidates":[{"content":{"role":"model","parts":[{"text":%s}]},"finishReason":"STOP","index":0}],"usageMetadata":%s,"modelVersion":%s,"responseId":"r1"}`,
 		protocol.Quote(text), spokenUsage, protocol.Quote(model))

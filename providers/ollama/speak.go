@@ -40,7 +40,7 @@ func spokenEnd(reason string) string {
 	return `,"done_reason":"` + reason + `","done":true,"total_duration":1000000,"prompt_eval_count":50,"eval_count":20`
 }
 
-// writeBody writes a complete response.
+// writeBody returns the body of a response that is not streamed and contains only text.
 func writeBody(model, text string) []byte {
 	return fmt.Appendf(nil, `{"model":%s,"created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":%s}%s}`,
 		protocol.Quote(model), protocol.Quote(text), spokenEnd("stop"))

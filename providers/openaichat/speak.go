@@ -53,7 +53,7 @@ func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 	}
 }
 
-// writeBody writes a complete response.
+// writeBody returns the body of a response that is not streamed and contains only text.
 func writeBody(model, text string) []byte {
 	return fmt.Appendf(nil, `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":%s,"choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":50,"completion_tokens":5,"total_tokens":55}}`,
 		protocol.Quote(model), protocol.Quote(text))

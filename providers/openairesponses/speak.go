@@ -98,7 +98,7 @@ func endResponse(w *protocol.ScriptWriter, s *protocol.Step, done func(*protocol
 	response("response.completed", "completed", items, usage)
 }
 
-// writeBody writes a complete response.
+// writeBody returns the body of a response that is not streamed and contains only text.
 func writeBody(model, text string) []byte {
 	return fmt.Appendf(nil, `{"id":"resp_1","object":"response","created_at":1700000000,"status":"completed","model":%s,"output":[%s],"usage":{"input_tokens":50,"input_tokens_details":{"cached_tokens":0},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":55}}`,
 		protocol.Quote(model), messageItem(0, text))

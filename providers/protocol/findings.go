@@ -205,7 +205,7 @@ var (
 	IntPrecision = &stream.Diagnosis{
 		Code: "INT_PRECISION", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Provider,
 		Verdict:      "loses digits",
-		SeverityNote: "warn if a later request carries the changed number",
+		SeverityNote: "warn if a later request contains the integer with changed digits",
 		Meaning:      "An integer has more digits than a double can store. Programs that store the integer as a double change it.",
 		Advice:       "Declare ids and other long numbers as strings in the tool's schema.",
 	}

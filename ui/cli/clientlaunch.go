@@ -645,8 +645,8 @@ func jsonText(value any) string {
 // reportServers reports which servers are recorded and how, and which servers are not recorded.
 func (o *clientLaunch) reportServers(note func(format string, args ...any)) {
 	if len(o.watched) > 0 {
-		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "its own settings"}
-		note("MCP servers are recorded: %s, through %s", strings.Join(o.watched, ", "), by[o.point.Servers().Method])
+		by := map[client.WrapMethod]string{client.ByPrefix: shellPrefix, client.ByFlags: "-c mcp_servers", client.BySettings: "OPENCODE_CONFIG_CONTENT", client.ByUser: "the client's own settings"}
+		note("recorded through %s: %s", by[o.point.Servers().Method], strings.Join(o.watched, ", "))
 	}
 	for _, text := range o.lacks {
 		note("%s", text)

@@ -43,7 +43,7 @@ echo "run $TOOLSCOPE_RUN"
 		t.Errorf("%q", out)
 	}
 	p.untilShown("from the command")
-	p.untilShown("MCP servers are recorded: all of the client's servers and shell commands, through CLAUDE_CODE_SHELL_PREFIX")
+	p.untilShown("recorded through CLAUDE_CODE_SHELL_PREFIX: all of the client's servers and shell commands")
 	p.untilShown("0 turns, 0 calls: toolscope " + rec + " " + strings.TrimSuffix(rec, ".tsc") + ".mcp")
 	files, _ := filepath.Glob(filepath.Join(home, "a.mcp", "*.tsc"))
 	if len(files) != 3 {
@@ -95,7 +95,7 @@ for a in "$@"; do echo "<$a>"; done`)
 	if !strings.Contains(out, `<mcp_servers.files.args=["mcp","--name","files","--record","`+strings.TrimSuffix(rec, ".tsc")+`.mcp","--","node","x"]>`) || !strings.HasSuffix(out, "<exec>\n<hi>\n") {
 		t.Errorf("%q", out)
 	}
-	p.untilShown("MCP servers are recorded: files, through -c mcp_servers")
+	p.untilShown("recorded through -c mcp_servers: files")
 	if left, _ := filepath.Glob(filepath.Join(filepath.Dir(rec), "*.mcp")); len(left) > 0 {
 		t.Errorf("%q, with nothing in it", left)
 	}

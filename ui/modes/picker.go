@@ -118,8 +118,12 @@ func (t *themePicker) cancelChoice() {
 
 // save saves the theme for the next run.
 func (t *themePicker) save() {
-	if t.looks.Save == nil || t.At >= len(t.names) {
-		t.host.Say(display.Lit("themes can't be saved here"))
+	switch {
+	case t.At >= len(t.names):
+		t.host.Say(display.Lit("no theme is selected"))
+		return
+	case t.looks.Save == nil:
+		t.host.Say(display.Lit("this screen can't save themes"))
 		return
 	}
 	name := t.names[t.At]
