@@ -33,7 +33,7 @@ type ignoredFrames struct {
 	ofTools bool          // an unknown frame is about a tool
 	names   []ignoredName // names of unknown frames, at most maxIgnoredNames
 
-	unknown, known bool   // events of the current frame
+	unknown, known bool   // the current frame has made unknown events, or known ones
 	what           string // name in the unknown event of the current frame
 }
 

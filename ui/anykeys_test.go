@@ -14,7 +14,8 @@ import (
 // acceptedSizes are the sizes at which each screen is checked.
 var acceptedSizes = [][2]int{{40, 10}, {60, 18}, {80, 24}, {100, 30}, {140, 40}, {250, 60}}
 
-// anyKeys returns the keys that a user can press, except those that end the program or send a request.
+// anyKeys returns keys to choose from at random. It leaves out keys that end or suspend the program or send a request,
+// and <, which begins the name of a key in the tests.
 func anyKeys() (keys []string) {
 	for r := '!'; r <= '~'; r++ {
 		if !strings.ContainsRune("<qRZ", r) {

@@ -9,7 +9,7 @@ import (
 // commands are completed.
 func TestNoClock(t *testing.T) {
 	s := newScreen(t, 120, 40).feed(demo(t, "index-zero")...)
-	s.press("T").shows("no clock times here: times count from the start")
+	s.press("T").shows("no clock times: times are measured from the start")
 	s.press(":sort<enter><enter>").shows("by time")
 }
 

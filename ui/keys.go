@@ -396,7 +396,7 @@ func (m *Model) toggleBackground() {
 func (m *Model) toggleClock() {
 	if t := m.selectedTurn(); t != nil {
 		if _, ok := m.view.WallClock(t.Exchange, t.OpenedAt); !ok {
-			m.showNotice(display.Lit("no clock times here: times count from the start"))
+			m.showNotice(display.Lit("no clock times: times are measured from the start"))
 			return
 		}
 	}

@@ -179,7 +179,7 @@ var tourScenes = []tourScene{
 		},
 		evidence: withFindings,
 		summary: func(sceneSubject) summaryText {
-			return summaryText{words: display.Lit("read by length: a different call"), found: "LENGTH_FIRST_DIVERGENCE"}
+			return summaryText{words: display.Lit("length-first clients misread it"), found: "LENGTH_FIRST_DIVERGENCE"}
 		},
 	},
 	{

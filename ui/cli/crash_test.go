@@ -125,7 +125,7 @@ func TestCrashReport(t *testing.T) {
 	crash.Stack, crash.RecentKeys = []byte("goroutine 1"), []string{"z  zoom the pane", "G  to the end"}
 	err := reportCrash(crash)
 	files, _ := filepath.Glob(filepath.Join(os.Getenv("XDG_STATE_HOME"), "toolscope", "crashes", "toolscope-crash-*"))
-	if len(files) != 1 || !strings.Contains(err.Error(), files[0]) || !strings.Contains(err.Error(), "please send it: as an issue") || strings.Contains(err.Error(), canary) {
+	if len(files) != 1 || !strings.Contains(err.Error(), files[0]) || !strings.Contains(err.Error(), "please send it: open an issue") || strings.Contains(err.Error(), canary) {
 		t.Fatal(err, files)
 	}
 	text, _ := os.ReadFile(files[0])

@@ -367,7 +367,7 @@ var reports string
 
 // bugURL returns the URL for bug reports, or a phrase that says where to report bugs.
 func bugURL() string {
-	return cmp.Or(reports, "as an issue in the project from which you got toolscope")
+	return cmp.Or(reports, "open an issue in the repository that you got toolscope from")
 }
 
 // Notices is the text of the licences and notices for the modules in the program.

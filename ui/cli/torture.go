@@ -214,7 +214,8 @@ func (o *tortureOptions) sceneLimit(s *torture.Scene) time.Duration {
 	return limit + time.Duration(float64(s.WaitTime())/o.pace)
 }
 
-// runAll runs the control, then the other scenes, then the control again.
+// runAll runs the control and, if the client passes it, the other scenes. If a verdict depends on time, it runs the
+// control again.
 func (o *tortureOptions) runAll(ctx context.Context, chosen []*torture.Scene) (results []sceneResult, err error) {
 	control := chosen[0]
 	first, err := o.runOne(ctx, control)

@@ -59,7 +59,7 @@ func FuzzProse(f *testing.F) {
 	})
 }
 
-// chop divides text into a first piece, and then into pieces of the same size.
+// chop cuts a first piece from text, and divides the rest into pieces of equal size. The last piece may be shorter.
 func chop(text []byte, first, step uint8) (all []string) {
 	n := min(int(first), len(text))
 	all = append(all, string(text[:n]))

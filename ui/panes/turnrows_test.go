@@ -53,12 +53,12 @@ func TestTurnRows(t *testing.T) {
 	}
 }
 
-// TestTurnsUnderCalls checks that the turns of an agent are below the call that started it, at any depth,
-// even if the turn of that call was dropped.
+// TestTurnsUnderCalls checks that the turns of an agent are below the call that started it, at any depth.
+// If the turn of that call was dropped, they must keep their places.
 func TestTurnsUnderCalls(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	var turns []*stream.Turn
-	var ups []stream.Ref // by turn number; the field Turn is -1 if there is none
+	var ups []stream.Ref // the call that started each turn's agent, by turn number; its field Turn is -1 if no call did
 	rows := turnRows{}
 	gone := 0
 	rows.under = func(t *stream.Turn) (int, int32) { return int(ups[t.Number].Turn) - gone, ups[t.Number].Call }
