@@ -50,3 +50,15 @@ func TestQuoted(t *testing.T) {
 		}
 	}
 }
+
+// TestIsHalf checks that only three whole bytes are half a surrogate pair.
+func TestIsHalf(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, "\xed": false, "\xed\xa0": false, "\xed\xa0\x80": true, "\xed\xbf\xbf!": true,
+		"\xed\x9f\xbf": false, "\xed\xa0\xc0": false, "\xee\xa0\x80": false,
+	} {
+		if got := IsHalf(text); got != want {
+			t.Errorf("IsHalf(%q) is %v, want %v", text, got, want)
+		}
+	}
+}
