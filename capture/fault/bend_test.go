@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -289,4 +290,19 @@ func hollow(was, is any) bool {
 		return ok && len(is) == len(was) && !slices.ContainsFunc(is, func(v any) bool { return v != nil })
 	}
 	return false
+}
+
+// TestFaultValues checks the values of faults, and that only a status is a refusal.
+func TestFaultValues(t *testing.T) {
+	for word, want := range map[string]Fault{
+		"delay=250ms": {pause: 250 * time.Millisecond}, "status=503": {n: 503}, "cut@0": {}, "cut-inside@2x3": {n: 2, times: 3}, "cut@1/4": {n: 1, every: 4},
+	} {
+		f := faults(t, word)[0]
+		if got := (Fault{n: f.n, times: f.times, every: f.every, pause: f.pause}); got != want {
+			t.Errorf("%s: %#v, want %#v", word, got, want)
+		}
+		if refusal := NewSet([]Fault{f}).Refusal(); (refusal != nil) != f.Is("status") {
+			t.Errorf("%s: the refusal is %v", word, refusal)
+		}
+	}
 }
