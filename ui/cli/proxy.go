@@ -279,8 +279,7 @@ func (r *runningProxy) setupText() *ui.SetupGuide {
 	return setupGuide(r.routes, r.url)
 }
 
-// printUntilEnd prints turns as they end, until a signal arrives. A second signal ends the program at once. Traffic has
-// priority over redacting, decoding and printing.
+// printUntilEnd prints turns as they end, until a signal arrives. A second signal ends the program at once.
 func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 	defer quitQuietly()()
 	defer r.uncatch()
@@ -289,12 +288,12 @@ func (r *runningProxy) printUntilEnd(served <-chan error, p printer) error {
 		defer r.sent.watchChanges(r.app)()
 	}
 	printed := make(chan error, 1)
-	r.start(runInBackground)
-	go runInBackground(func() {
+	r.start(callDirect)
+	go func() {
 		printed <- r.printTurns(r.app, new(providers.Inspector), "proxy", p, func(err error) {
 			r.app.printError(fmt.Errorf("printing stopped: %w", err))
 		})
-	})
+	}()
 	_, failed := r.app.waitForEnd(served, r.caught)
 	stopped := make(chan struct{})
 	defer time.AfterFunc(printTime, func() { r.stopPrinting(stopped) }).Stop()
