@@ -115,8 +115,9 @@ type RequestChange struct {
 	System, Tools, Model    bool // whether the system prompt, the tools and the model have changed
 }
 
-// BreaksAt names the first change in data that the previous request had already sent, in the order in which providers
-// cache the data. From there on, the provider can't use its cache. It returns "" if there is no such change.
+// BreaksAt names the first part of the previous request that has changed, in the order in which providers cache the
+// parts. The provider can't use its cache for this part and the parts after it. BreaksAt returns "" if no part has
+// changed, or if the requests can't be compared.
 func (c *RequestChange) BreaksAt() string {
 	switch {
 	case !c.Comparable:

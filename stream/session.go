@@ -406,8 +406,8 @@ func (s *slotTable) set(key, call int32) {
 }
 
 // callOfResult returns the call that a result is for: the call with the result's id or, in a wire format without ids,
-// the first call with that name that waits for a result. A result with neither an id nor a name is for the slot's
-// call, if the provider runs that call. If there is no such call, callOfResult returns nil.
+// the first call with that name that waits for a result. A result with neither an id nor a name is for the call in the
+// slot, if the provider runs that call. callOfResult returns nil if the turn has no call for the result.
 func (t *Turn) callOfResult(e Event) *Call {
 	switch of := PayloadOf[ResultFor](e); {
 	case of.ID != "":

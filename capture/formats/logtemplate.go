@@ -28,7 +28,7 @@ type templateLevel struct {
 	start      stringStart  // beginning of the string with the next level
 }
 
-// isBare reports whether there is no text before or after the next level.
+// isBare reports whether the next level is the whole of this one, with no text around it.
 func (l *templateLevel) isBare() bool { return len(l.head.parts) == 0 && len(l.tail.parts) == 0 }
 
 // templateSide is the text before or after the next level. The next line is likely to have the same text as

@@ -49,10 +49,7 @@ func (c *comparison) openFull() {
 		c.goToSelected()
 		return
 	}
-	other := c.selected
-	if other == c.base {
-		other = c.shownColumns()[1]
-	}
+	other := c.otherColumn()
 	f := &valueView{of: [2]stream.Ref{g.calls[c.base], g.calls[other]}}
 	f.names = [2]display.Text{c.draw.Clean(c.columns[c.base].name), c.draw.Clean(c.columns[other].name)}
 	f.title = c.draw.Clean(screen.ShortName(g.callName(c.host.View())))

@@ -147,10 +147,7 @@ func (c *comparison) extendBelow(v *providers.View) {
 // addBelow adds the rows of a group: a title, the arguments in the base and in the selected turn and, if the values are
 // stacked, those in the other turns.
 func (c *comparison) addBelow(v *providers.View, n, width int, stacked bool) {
-	first := c.selected
-	if first == c.base {
-		first = c.shownColumns()[1]
-	}
+	first := c.otherColumn()
 	others := []int{first}
 	for _, i := range c.shownColumns()[1:] {
 		if stacked && i != first && c.groups[n].calls[i].Call > 0 {
@@ -237,11 +234,7 @@ type wireOf struct {
 
 // extendWires lays out the frames of the base and of the selected turn in the rows below the table.
 func (c *comparison) extendWires(v *providers.View, rows int) {
-	other := c.selected
-	if other == c.base {
-		other = c.shownColumns()[1]
-	}
-	for i, column := range []int{c.base, other} {
+	for i, column := range []int{c.base, c.otherColumn()} {
 		w := &c.wires[i]
 		if w.pane == nil {
 			w.pane = panes.NewWire(nil)

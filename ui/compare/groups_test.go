@@ -52,7 +52,7 @@ func TestSpaceBelowIsUsed(t *testing.T) {
 			return strings.Join(rows, "\n")
 		}
 		if got := rest(); !strings.Contains(got, "get_forecast Oslo  as it was written") || !strings.Contains(got, `"days": "2"`) {
-			t.Errorf("%v: beside the table is\n%s", size, got)
+			t.Errorf("%v: the rows next to the table are\n%s", size, got)
 		}
 		for c.At < len(c.rows) && !(c.rows[c.At].kind == callLine && c.groups[c.rows[c.At].group].tag == "Lima") {
 			if p.press("j"); c.At == len(c.rows)-1 {
@@ -60,7 +60,7 @@ func TestSpaceBelowIsUsed(t *testing.T) {
 			}
 		}
 		if got := rest(); !strings.HasPrefix(got, "── get_forecast Lima  as it was written") {
-			t.Errorf("%v: at %q, beside the table is\n%s", size, c.groups[c.rows[c.At].group].tag, got)
+			t.Errorf("%v: at %q, the rows next to the table are\n%s", size, c.groups[c.rows[c.At].group].tag, got)
 		}
 		frame := strings.Join(p.draw(), "\n")
 		if wide := c.table < c.w; wide != (size[0] >= 160) || wide != strings.Contains(frame, "── m #2  Wire 8 ──") || wide != strings.Contains(frame, "get_forecast t_2_0") {
@@ -69,8 +69,8 @@ func TestSpaceBelowIsUsed(t *testing.T) {
 	}
 }
 
-// TestCutIsTold checks that the last row beside the table tells how many rows of the arguments don't fit.
-func TestCutIsTold(t *testing.T) {
+// TestMoreRowsAreCounted checks that the last row next to the table shows how many rows of the arguments don't fit.
+func TestMoreRowsAreCounted(t *testing.T) {
 	p := newProgram(t, 200, 24)
 	long := [2]string{"f", `{"list":[` + strings.Repeat("1,", 40) + `2]}`}
 	p.answer(1, long).answer(2, long).markAll().compare()

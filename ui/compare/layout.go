@@ -72,6 +72,15 @@ func (c *comparison) shownColumns() []int {
 	return append([]int{c.base}, others[c.first:c.first+n-1]...)
 }
 
+// otherColumn returns the column that is compared with the base: the selected one, or the next one if the base is
+// selected.
+func (c *comparison) otherColumn() int {
+	if c.selected == c.base {
+		return c.shownColumns()[1]
+	}
+	return c.selected
+}
+
 // columnStart returns the cell where column number at of n columns begins.
 func (c *comparison) columnStart(at, n int) int { return c.label + at*((c.table-1-c.label)/n) }
 
