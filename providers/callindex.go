@@ -136,7 +136,7 @@ func (r *callIndex) addResponseID(turn int32, id string) {
 	}
 }
 
-// find calls the function do for each entry that has a key, beginning with the latest, until it returns false.
+// find calls the function do for each entry that has a key, beginning with the latest, until do returns false.
 func (r *callIndex) find(c replay.MatchKey, do func(f *indexedTurn) bool) {
 	at, ok := r.latest[c]
 	for ok {

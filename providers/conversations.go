@@ -295,8 +295,8 @@ func firstOf(texts ...string) string {
 // minCachedTokens is the minimum number of lost cached tokens for a finding.
 const minCachedTokens = 1024
 
-// cacheLoss compares the number of tokens that a turn read from the cache with the number of tokens that were
-// in the cache.
+// cacheLoss contains the number of tokens that a turn read from the cache, and the number of tokens that were in the
+// cache.
 type cacheLoss struct{ read, cached int64 }
 
 // noteTurnEnd records that a turn of a conversation has ended. The result isBroken reports whether a change in the

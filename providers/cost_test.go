@@ -50,12 +50,13 @@ func (c costCase) compare(t *testing.T, f price.Figure) {
 
 // recordedCosts are the costs of turns that real providers sent.
 var recordedCosts = []costCase{
-	// the 320 reasoning tokens are part of the 379: 190 + 379 is the total
+	// the 320 reasoning tokens are part of the 379 output tokens: 190 + 379 is the total
 	{file: "gpt5-parallel.sse", sum: (190*1.25 + 379*10) / million, source: price.FromTable},
 	{file: "azure-gpt5mini.sse", sum: (145*0.25 + 154*2) / million, source: price.FromTable},
 	{file: "azure-gpt5mini.sse", url: "https://x.openai.azure.com/openai", sum: (145*0.25 + 154*2) / million, source: price.FromTable, about: true},
 	{file: "gpt4o-parallel.sse", sum: (106*2.5 + 50*10) / million, source: price.FromTable},
-	// xAI: 266 in addition to the 68, 192 of 466 from the cache; xAI's own figure agrees
+	// xAI: the 266 reasoning tokens are not part of the 68 output tokens; 192 of the 466 input tokens are from the
+	// cache; xAI's own figure agrees
 	{file: "grokcodefast-reasoning-parallel.sse", sum: ((466-192)*0.2 + 192*0.02 + (68+266)*1.5) / million, source: price.FromProvider},
 	{file: "json-xai.json", sum: ((307-244)*0.3 + 244*0.075 + (26+255)*0.5) / million, source: price.FromProvider},
 	// DeepSeek: the input includes cached tokens and the output includes reasoning; the price depends on the
@@ -78,19 +79,19 @@ var recordedCosts = []costCase{
 	// glm-4.7-flash is not glm-4.7
 	{file: "zai-glm47-parallel.sse", source: price.Unknown},
 	{file: "tool-call.sse", folder: "mistral", sum: (124*0.15 + 22*0.6) / million, source: price.FromTable},
-	// message_start had 1 output token
+	// message_start reported only 1 output token
 	{file: "max-tokens-mid-args.sse", folder: "anthropic", sum: (450*3 + 124*15) / million, source: price.FromTable},
-	// message_delta raised the input from 589
+	// message_start reported 589 input tokens, and message_delta 1250
 	{file: "mcp-tool-use.sse", folder: "anthropic", sum: (1250*3 + 83*15) / million, source: price.FromTable},
 	{file: "two-calls-empty-args.sse", folder: "anthropic", sum: (542*1 + 62*5) / million, source: price.FromTable},
-	// the 106 include thinking
+	// the 106 output tokens include thinking
 	{file: "refusal-after-server-tool.sse", folder: "anthropic", sum: (28*10 + 106*50) / million, source: price.FromTable},
 	{file: "fallback-model.sse", folder: "anthropic", sum: (412*5 + 264*25) / million, source: price.FromTable, about: true},
 	{file: "parallel-text-then-two-calls.sse", folder: "anthropic", sum: (502*3 + 137*15) / million, source: price.FromTable},
 
-	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable, about: true}, // plus the code interpreter
+	{file: "code-interpreter.sse", folder: "openai-responses", sum: ((6047-2944)*0.05 + 2944*0.005 + 1623*0.4) / million, source: price.FromTable, about: true}, // the code interpreter costs extra
 	{file: "multi-tool-ordering.sse", folder: "openai-responses", sum: (150*0.75 + 80*4.5) / million, source: price.FromTable},
-	// Gemini: 38 thought tokens in addition to the 36
+	// Gemini: the 38 thought tokens are not part of the 36 output tokens
 	{file: "flash25-parallel.sse", folder: "gemini", sum: (121*0.3 + (36+38)*2.5) / million, source: price.FromTable},
 	{file: "thinking-call.sse", folder: "gemini", sum: (54*0.3 + (14+62)*2.5) / million, source: price.FromTable},
 	// Cohere bills 119 and 44 of the 1549 and 95 tokens that it processed

@@ -399,7 +399,8 @@ func (x *Exchange) eachRequest() func(yield func(carriedCalls) bool) {
 	}
 }
 
-// locateArgs finds the arguments in the body, provided that the parts are in the same order there.
+// locateArgs finds the arguments in the body, provided that the body contains the parts in the same order as the
+// messages.
 func (b *CarriedCall) locateArgs(messages []protocol.Message) {
 	b.Args, b.At = b.Part.Args, -1
 	from := 0

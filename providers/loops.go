@@ -48,11 +48,11 @@ type loopStep struct {
 	kind stepKind
 }
 
-// stepKind is the kind of a result. The kind of a round is the lowest kind of its calls.
+// stepKind is the kind of a call with its result. The kind of a round is the lowest kind of its calls.
 type stepKind uint8
 
 const (
-	stepWaits        stepKind = iota + 1 // the call waits for something, or its result is a word
+	stepWaits        stepKind = iota + 1 // the call waits for something, or its result is empty or one short word
 	stepFailsWaiting                     // the call waits, and the result is an error
 	stepShort                            // the result is a short text
 	stepUseful                           // the result is not an error

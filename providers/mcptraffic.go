@@ -381,7 +381,7 @@ type ToolRun struct {
 	ArgsSize     int
 	Altered      bool
 	IsPrefix     bool   // Args is only the beginning of the model's arguments, as a JSON string
-	PrefixBytes  int    // number of bytes of that beginning
+	PrefixBytes  int    // if IsPrefix is set: length of that beginning, in bytes
 	Path         string // path of the first value that differs
 	At           time.Duration
 	Took         time.Duration // negative if there is no response

@@ -25,7 +25,8 @@ func (b *bareBody) Bytes(start, end int64) ([]byte, error) {
 	return bytes.Clone(b.text[start:end]), b.gone
 }
 
-// feedBody writes a body to an inspector in records, and makes room after each record.
+// feedBody writes a body to an inspector in records, and makes room after each record. If place is set, the records
+// have locations.
 func feedBody(in *Inspector, from *bareBody, place bool) {
 	const size = 64 << 10
 	for at := 0; at < len(from.text); at += size {

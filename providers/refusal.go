@@ -50,8 +50,8 @@ func (x *Exchange) hasContent(turn int32) bool {
 	})
 }
 
-// fitsWords reports whether an error contains the words of a refusal that matches a breach in a session
-// file's request.
+// fitsWords reports whether the request is from a session file, and an error contains words with which providers
+// refuse one of its breaches.
 func (h *history) fitsWords(words string) bool {
 	return h.check.session != nil && slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return hasRuleWords(&b, words) })
 }

@@ -53,7 +53,7 @@ func sniffMessage(e protocol.SniffInput) protocol.SniffScore {
 		strings.HasPrefix(method, "session/") && (params.Get("sessionId").IsString() || params.Get("cwd").IsString()),
 		hasPrefix(method, "fs/", "terminal/") && params.Get("sessionId").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "method " + cmp.Or(method, "initialize")}
-	case result.Get("stopReason").IsString() && !result.Get("content").IsPresent(), // results of MCP's sampling have content
+	case result.Get("stopReason").IsString() && !result.Get("content").IsPresent(), // a result of MCP's sampling has content
 		result.Get("outcome").Get("outcome").IsString():
 		return protocol.SniffScore{Points: protocol.Sure, Why: "a JSON-RPC result of ACP"}
 	case result.Get("sessionId").IsString():
@@ -466,9 +466,9 @@ func onlyText(object json.Value) (text json.Value, isOne bool) {
 	return text, n == 1 && text.IsString()
 }
 
-// readPermission reads a request for permission. Its arguments replace the earlier ones, unless both agree: agents
-// ask with fewer fields, or with fields for the user. The arguments are not final, because agents complete them until
-// the tool starts.
+// readPermission reads a request for permission. Its arguments replace the earlier ones, unless the two agree in the
+// fields that they share: agents ask with fewer fields, or add fields for the user. The arguments are not final,
+// because agents complete them until the tool starts.
 func (d *decoder) readPermission(s *session, u json.Value) *call {
 	s.asks = true
 	c := d.ensureCall(s, u)
@@ -557,7 +557,7 @@ func (d *decoder) readResponse(id string, line json.Value) {
 		}
 		r.session.model = cmp.Or(result.Get("models").Get("currentModelId").Text(), r.session.model)
 	case "":
-		if method == "session/prompt" { // the source begins after this request
+		if method == "session/prompt" { // the source doesn't contain this request, because it begins later
 			d.endPrompt(d.lateSession(), result, failure)
 			return
 		}
@@ -589,7 +589,7 @@ func (c *call) readOutcome(outcome, options json.Value) {
 		f = protocol.CallDenied.Finding("the request for permission was cancelled")
 	case strings.HasPrefix(kind, "reject"):
 		c.rejected, c.refusal = true, name
-		if c.Bytes > 0 { // otherwise, agents may show the arguments of the refused call later
+		if c.Bytes > 0 { // if no arguments have arrived, agents may still show those of the refused call
 			c.Reject(name)
 		}
 		f = protocol.CallDenied.Finding("the user refused the call: %s (%s)", stream.Fact(name), stream.Fact(kind))

@@ -6,7 +6,8 @@ import (
 	"toolscope/providers/protocol"
 )
 
-// Other protocols also use JSON-RPC. Their messages are not ACP.
+// TestSniffMessage checks that ACP's messages are recognised, and that messages of other protocols that use JSON-RPC
+// are not.
 func TestSniffMessage(t *testing.T) {
 	for name, c := range map[string]struct {
 		line string

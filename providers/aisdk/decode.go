@@ -246,8 +246,8 @@ func (d *decoder) rejectCall(t *protocol.Turn) {
 	k.Find(inputRejected, "the SDK doesn't run this call: %s", why)
 }
 
-// setArguments reads the complete input of a call and returns the call. If the call has no arguments yet, the string
-// text becomes its arguments.
+// setArguments reads the complete input of a call and returns the call. If the call has no arguments yet, they are
+// set to the parameter text, which is the input as text.
 func (d *decoder) setArguments(t *protocol.Turn, text []byte) *call {
 	c, k := &d.chunk, d.findCall(t)
 	if k == nil {

@@ -210,7 +210,7 @@ func (d *document) countPlaces(message int) (n int) {
 // encodedResults are results in the target's form: items of the history, and blocks if one item contains all results.
 type encodedResults struct{ items, blocks [][]byte }
 
-// encodeResults returns results for calls in the target's form.
+// encodeResults returns the results of calls, in the target's form.
 func (d *document) encodeResults(calls, results []protocol.Part) (e encodedResults) {
 	for i := range results {
 		r, call := &results[i], &calls[i]
@@ -291,8 +291,8 @@ func (d *document) dropResults(b *requestrules.Breach, at requestrules.Spot) *co
 }
 
 // placeResults returns the edits that insert results at the right place for some calls of a message. The parameter
-// call is the place of the first of these calls, and last is the number of the last one's part. If a result is moved, line is the line that
-// contains it.
+// call is the place of the first of these calls, and last is the part number of the last one. If a result is moved,
+// line is the line that contains it.
 func (d *document) placeResults(call partPlace, last int, results encodedResults, line []byte) []edit {
 	place := d.placeOf(call.message, last)
 	i := d.itemAt(place.from)

@@ -157,14 +157,14 @@ func (d *document) inText(from, size int) valueRange {
 	return valueRange{at, at + size}
 }
 
-// locateParts finds the messages and their parts in the file. Messages and parts that are not inside a message are in
-// the same order as in the request. The parts inside a message may be in any order.
+// locateParts finds the messages and their parts in the file. Messages, and parts outside messages, are in the same
+// order as in the request. The parts inside a message may be in any order.
 func (d *document) locateParts() {
 	d.places = make([]messagePlace, len(d.Messages))
 	if len(d.items) == 0 {
 		return
 	}
-	next := d.spans[0].inRequest // parts that are not inside a message begin here
+	next := d.spans[0].inRequest // offset at which the search for the next message, or part outside a message, begins
 	if d.Form == Body {
 		next = d.items[0].from
 	}

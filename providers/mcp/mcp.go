@@ -38,7 +38,7 @@ type Log struct {
 	bare  int        // requests before this index no longer have texts
 
 	endpoints         map[string]*endpoint // endpoints of event streams, by run and URL
-	early, earlyBytes int                  // early responses so far, and their size
+	early, earlyBytes int                  // number of early responses so far, and their size
 }
 
 // Limits on the size of kept texts and on the number of waiting requests.
@@ -101,7 +101,7 @@ type Server struct {
 	Title       string       // the server's own name, or "" if the client didn't ask for it
 	Version     string       // protocol version that both sides agreed on, or that the messages contain
 	Calls       int          // tool calls
-	Messages    int          // messages read from both sides
+	Messages    int          // number of messages read from both sides
 	Gaps        int64        // number of missed bytes
 	Notes       []ServerNote // findings, and lines of standard error
 	Ended       string       // reason for an abnormal end
@@ -250,7 +250,7 @@ func (l *Log) Write(r *stream.Record, known int32) {
 	case r.Request:
 		t.ask.Write(r.Data, t.readClientFrame)
 		if t.unread -= len(r.Data); t.unread == 0 {
-			t.endRequest() // the tool may run for long before the response begins
+			t.endRequest() // the tool may run for a long time before the response begins
 		}
 	default:
 		if !t.stdio && len(r.Data)+len(r.Why) > 0 || r.End {

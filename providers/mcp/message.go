@@ -54,7 +54,7 @@ func (t *dialogue) readMessage(data json.Value, fromServer bool, at time.Duratio
 		t.readNotification(&m, method, fromServer, at)
 	case m.id.IsPresent() && (m.result != nil || m.fault.IsPresent()):
 		t.readResponse(&m, fromServer, at)
-	case m.fault.IsPresent(): // response to a request that could not be read
+	case m.fault.IsPresent(): // response to a message that the other side could not read
 		t.server.noteFinding(at, serverError, "an error that belongs to no request arrived: %s", oneLine(m.fault.Get("message").Text()))
 	}
 }

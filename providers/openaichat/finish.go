@@ -27,7 +27,7 @@ var finishReasons = map[string]finishReason{
 	"content_filter":                {code: stream.FinishCut}, // OpenAI's API description
 	"model_length":                  {code: stream.FinishCut}, // Mistral's API description
 	"max_tokens":                    {code: stream.FinishCut}, // gateways in front of Anthropic and Gemini
-	"model_context_window_exceeded": {code: stream.FinishCut}, // Anthropic's word, through gateways; GLM
+	"model_context_window_exceeded": {code: stream.FinishCut}, // Anthropic's word, from gateways; also GLM's word
 	"sensitive":                     {code: stream.FinishCut}, // GLM's content filter
 
 	"error":                        {code: stream.FinishFailed}, // OpenRouter, Mistral
@@ -144,8 +144,8 @@ func (st *choiceState) noteEmptyList(says *choiceContent) {
 	st.emptyLists++
 }
 
-// minEmptyLists is how many deltas with only an empty list of calls show that a call was lost. LM Studio sends such a
-// list in the first and the last delta of text.
+// minEmptyLists is the minimum number of deltas with only an empty list of calls that show that a call was lost. LM
+// Studio sends such a list in the first and the last delta of text.
 const minEmptyLists = 4
 
 // checkChoices compares the finish reasons with the calls.

@@ -67,7 +67,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 	default:
 		d.readItemEvent()
 	}
-	if d.Last() != nil { // OpenRouter omits the event names, which is reported; a WebSocket has no event names
+	if d.Last() != nil { // OpenRouter omits the event names, which CheckName reports; WebSocket messages have no event names
 		d.CheckName(f.Event, d.kind, f.Named && bytes.HasPrefix(d.kind, []byte("response.")))
 	}
 	return nil

@@ -96,7 +96,7 @@ type Price struct {
 	Rates
 	Tiers []Tier
 	Names []string // other names of the model; "x*" matches x and its snapshots, and "*x*" also matches them after a maker's name
-	Since []Change // prices that replace these from later days on, in order of the days
+	Since []Change // prices from later days on, in order of the days
 	AsOf  string   // day on which the price was valid, e.g. 2026-08-21
 
 	Free  bool   // the model runs on the user's own machine

@@ -17,14 +17,14 @@ type Table struct {
 }
 
 // rowIndex contains the rows of a table, and finds them by name. It is built when the first price is looked up,
-// because many runs need none. All embedded tables share one.
+// because many runs need none. All embedded tables share one index.
 type rowIndex struct {
 	list     func() []tableRow // rows; if several rows have the same seller and model, the last one is used
 	once     sync.Once
 	rows     map[rowKey]*tableRow
 	ids      map[string][]rowKey     // rows with each id, over all providers
 	prefixes map[string][]namePrefix // patterns in each provider's rows
-	hosts    map[string]bool         // providers that are hosts
+	hosts    map[string]bool         // by provider: whether its name is a host
 
 	asking sync.Mutex
 	cached map[lookupKey]Price // recent lookups: a session uses only a few models

@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Sum is a sum of figures. It also counts the unknown figures.
+// Sum is a sum of figures. It also counts the figures that are free and those that are unknown.
 type Sum struct {
 	USD         float64
-	Paid        int // number of figures in the sum
+	Paid        int // number of figures that are neither free nor unknown
 	Free        int
 	Unknown     int
 	Approximate bool

@@ -317,7 +317,7 @@ const (
 
 // Templates of clients.
 var (
-	usualShapes = callTemplates{ // sent with an empty id, which is otherwise omitted
+	usualShapes = callTemplates{ // for calls without an id, which these clients send with an empty id
 		chat: `{"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`, responses: `{"type":"function_call","id":ITEM,"call_id":ID,"name":NAME,"arguments":ARGS}`, gemini: withID,
 		ollama: `{"id":ID,"function":{"name":NAME,"arguments":ARGS}}`,
 	}

@@ -158,7 +158,8 @@ func (c *previewBuilder) addRewriteLosses(f *argsFacts, args []byte) {
 	}
 }
 
-// respelledIn returns the first number that is spelled differently in the rewritten arguments, whose facts are given.
+// respelledIn returns the span of the first number that is spelled differently in the rewritten arguments. The
+// parameter now contains the facts about the rewritten arguments.
 func (f *argsFacts) respelledIn(now *argsFacts) (at span) {
 	there := map[string]bool{}
 	for lit := range now.numberSpans() {

@@ -386,7 +386,7 @@ type valueHash uint64
 // seed is the seed of all hashes of this run.
 var seed = maphash.MakeSeed()
 
-// nothing is the hash of empty arguments.
+// nothing is the hash of arguments that are empty, null or {}.
 const nothing valueHash = 0
 
 // valueOf returns the hash of a text's value. A text that isn't JSON is its own value.
@@ -432,9 +432,9 @@ func (v valueHash) combine(other valueHash) valueHash {
 	return v ^ v>>32
 }
 
-// hashesIn returns the hashes of all values that sent arguments may contain: the arguments themselves, the content of
-// a string, the value of an object's only field, and wrapped texts. The first hash is that of the arguments
-// themselves.
+// hashesIn returns the hashes of all values that sent arguments may contain: the arguments themselves, the arguments
+// as a JSON string, the contents of strings, the value of an object's only field, and wrapped texts. The first hash
+// is that of the arguments themselves.
 func hashesIn(p *protocol.Part, to *protocol.Target) []valueHash {
 	all := []valueHash{valueOf(p.Args)}
 	if p.Form == protocol.TextForm && to.Form != protocol.TextForm {

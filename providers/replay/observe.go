@@ -324,9 +324,9 @@ func (o *Observation) ToolResult() (r stream.Result) {
 	return stream.ResultOf(text, media)
 }
 
-// Position is the place of a request in its conversation. It is a hash of the parts of the history that
-// clients keep. A request continues another request if its history contains the other request's position (see
-// Along). The zero value means that the request was not seen.
+// Position is the place of a request in its conversation. It consists of hashes of those parts of the history that
+// clients keep. A request continues another request if its history contains the other request's position (see Along).
+// The zero value means that the request was not seen.
 type Position struct {
 	Begin uint64 // hash of the texts in the first user message that has text; 0 if unknown
 	Calls uint64 // hash of the names of the calls so far

@@ -235,7 +235,7 @@ func withoutParts(messages []protocol.Message, taken map[place]bool) (out []prot
 // An UnsentCall is a call in the conversation that is not sent. Only its id and its name are used.
 type UnsentCall struct {
 	ID, Name string
-	who      string // "call 2", "a call before this turn"
+	who      string // words for the call: "call 2" or "a call before this turn"
 }
 
 // Names returns the calls in a history that the client runs, except calls without an id.

@@ -17,7 +17,7 @@ import (
 // A Breach is a rule that a request breaks, with all places where it breaks the rule.
 type Breach struct {
 	*stream.Diagnosis
-	Rule  string // its name in machine output
+	Rule  string // the rule's name in machine output
 	Spots []Spot // in the order of the request
 	Proof Proof  // evidence that is needed if no response shows a refusal
 	what  string // description of the problem

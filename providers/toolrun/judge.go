@@ -35,7 +35,7 @@ func (m *Matcher) matchRun(a *ToolRequest) {
 		return
 	}
 	equals := len(free)
-	for _, of := range taken { // in these cases, the two requests may have been matched the wrong way round
+	for _, of := range taken { // if either condition is true, the request may belong to this call instead
 		if of.Ref.Turn == free[0].Ref.Turn || of.asks[0].EqualCalls > 1 {
 			equals++
 		}
