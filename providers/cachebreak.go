@@ -16,7 +16,7 @@ import (
 // had cached.
 type cacheBreak struct {
 	path    string
-	was, is string // the words that differ; "" if the difference is not in a text
+	was, is string // the words or values that differ; "" if something was only added, removed or moved
 	offset  int    // offset of the first differing byte in the text that contains it
 	bytes   int    // number of bytes in the previous request after the start of the difference, in the order in which providers cache them
 	words   stream.Message

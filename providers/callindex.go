@@ -51,7 +51,7 @@ type posting struct {
 	back  uint32 // distance to the previous posting with the same key; 0 for none
 }
 
-// indexProgress is the number of entries that are indexed by one kind of key.
+// indexProgress is the progress of indexing by one kind of key.
 type indexProgress struct {
 	kind replay.KeyKind
 	next uint32 // number of the first entry that is not yet indexed

@@ -33,7 +33,7 @@ type Exchange struct {
 	at        time.Duration
 	ahead     time.Duration // time from the inspector's epoch to time 0 of the exchange
 	timed     bool          // ahead is known
-	byteCount int64         // bytes in memory, while the exchange may be evicted
+	byteCount int64         // number of bytes in memory, while the exchange may be evicted
 	sum       uint64        // hash of the exchange's bytes, set while the exchange is evicted
 	known     knownSince
 	pinned    int32 // number of pins on its turns
@@ -59,7 +59,7 @@ type pendingFrame struct {
 	frame  stream.Frame
 	number int32
 	at     time.Duration
-	missed int64 // bytes of a gap
+	missed int64 // number of bytes in the gap
 }
 
 // mergeHead merges new facts about the exchange that are not in its bytes.

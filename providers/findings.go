@@ -12,8 +12,8 @@ import (
 	"toolscope/stream"
 )
 
-// Findings returns every finding that toolscope can report, each once: the findings of the package stream, of this
-// package, of the protocols, of the schemas and of the check command, and the losses of replay.
+// Findings returns every finding that toolscope can report, each once: the findings of package stream, of this
+// package and the packages below it, and of the check command. They include the losses of replay.
 func Findings() []*stream.Diagnosis {
 	all := slices.Concat(stream.Findings, findings, wanted, protocol.Findings, mcp.Findings, toolrun.Findings)
 	for _, d := range All {

@@ -151,7 +151,7 @@ func (m *mcpTraffic) feed(r stream.Record) {
 }
 
 // trimHeads ends the input. It passes on the kept records of exchanges that may be with an MCP server, as traffic
-// with a model.
+// with a model, and closes the log.
 func (m *mcpTraffic) trimHeads() {
 	for _, number := range slices.Sorted(maps.Keys(m.may)) {
 		for _, r := range m.may[number] {
@@ -162,7 +162,7 @@ func (m *mcpTraffic) trimHeads() {
 	m.log.Close()
 }
 
-// isServer reports whether a request can only be for an MCP server.
+// isServer reports whether a request can only be for an MCP server, or is a shell command.
 func (m *mcpTraffic) isServer(h *stream.Head) bool {
 	if m.log.IsEndpoint(h) {
 		return true

@@ -70,7 +70,7 @@ type recordOrder struct {
 	before      int    // exchange of the run before the last run
 	last        recordRun
 	n           int                   // number of runs, including the last
-	rest        map[int]stream.Record // by number of the run, from 1: records that contain more than bytes, without their bytes
+	rest        map[int]stream.Record // by number of the run, from 1: records that contain more than bytes; they include their bytes only if no wire keeps these
 	recordBytes int64                 // size of the record bytes that are kept here, because no wire keeps them
 	closed      bool                  // the order is no longer kept
 }

@@ -49,7 +49,7 @@ func (x *Exchange) RequestBody() []byte {
 	return body
 }
 
-// requestSize returns the size of RequestBody, without gaps.
+// requestSize returns the number of request bytes that arrived or, if there are none, the size of Inspector.Request.
 func (x *Exchange) requestSize() int64 {
 	if size := x.Request.Size(); size > 0 {
 		return size

@@ -346,7 +346,7 @@ type argsFacts struct {
 	huge     span // a number that is too large for a double
 	escapes  span // a string that JavaScript writes differently
 	halves   span // a string that contains half a surrogate pair, and that JavaScript writes differently
-	half     span // half a surrogate pair
+	half     span // half a surrogate pair, or a string with an escape for one
 	invalid  span // bytes that are not UTF-8
 	twice    span // a duplicate key
 	unsorted span // a key that sorts before the previous one

@@ -317,7 +317,7 @@ const (
 
 // Templates of clients.
 var (
-	usualShapes = callTemplates{ // for calls without an id, which these clients send with an empty id
+	usualShapes = callTemplates{ // for a call without an id: clients send an empty id
 		chat: `{"id":ID,"type":"function","function":{"name":NAME,"arguments":ARGS}}`, responses: `{"type":"function_call","id":ITEM,"call_id":ID,"name":NAME,"arguments":ARGS}`, gemini: withID,
 		ollama: `{"id":ID,"function":{"name":NAME,"arguments":ARGS}}`,
 	}

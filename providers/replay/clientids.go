@@ -161,7 +161,7 @@ func llamaIndexTSNames(c namedCall, _ string) namedCall {
 // from Gemini that has none.
 func langChainNames(c namedCall, to string) namedCall {
 	c.random = c.from == ollama || c.from == gemini && c.id == ""
-	c.unknown = c.shared && (c.from == gemini || c.from == messages && to == messages) // the client confuses the two calls
+	c.unknown = c.shared && (c.from == gemini || c.from == messages && to == messages) // the client confuses calls with the same id
 	return c
 }
 

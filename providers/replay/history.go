@@ -305,8 +305,8 @@ func (c *earlierCall) isMissed() bool {
 	return c.found < 0 && !c.byItem && !c.server && !c.attempt
 }
 
-// otherID reports whether the id of a call in the history is evidence that the call is not c. An id that two calls of
-// a turn share proves nothing, because clients change such ids.
+// otherID reports whether c and a call in the history are different calls, according to their ids, which differ. An
+// id that two calls of a turn share proves nothing, because clients change such ids.
 func (c *earlierCall) otherID(p *protocol.Part) bool {
 	return c.id != "" && p.ID != "" && !c.number && !c.twice
 }

@@ -22,7 +22,7 @@ type idMapper struct {
 	strict     bool
 	keepJoined bool                   // a joined id is adapted as a whole
 	made       map[string]sentCallRef // sent calls, by the id in the source
-	taken      map[string]UnsentCall  // the first call with each new id
+	taken      map[string]UnsentCall  // the latest call with each new id
 	noID       []sentCallRef          // calls without an id, in order
 	done       []bool                 // whether the result was seen, by index in noID
 	seen       map[string]bool        // ids of earlier calls
@@ -291,7 +291,8 @@ func isDigit(r rune) bool   { return r >= '0' && r <= '9' }
 func isSmall(r rune) bool   { return r >= 'a' && r <= 'z' }
 func isCapital(r rune) bool { return r >= 'A' && r <= 'Z' }
 
-// isRandom reports whether a piece of an id looks random. Words, a number, and a word with a number don't.
+// isRandom reports whether a piece of an id looks random. Words, a short number, and a word with a short number
+// don't.
 func isRandom(piece string) bool {
 	word := strings.TrimRightFunc(piece, isDigit)
 	number := len(piece) - len(word)

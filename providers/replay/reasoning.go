@@ -14,11 +14,11 @@ type ReasoningChange struct {
 	*Kind
 	Rule          string // name of the rule in machine output
 	Message, Part int    // place of the change in the history; Part is -1 for the message itself
-	ID            string // id of the turn's first call in the history
+	ID            string // id of a call in the history: the call whose signature changed, if OfCall is set, and otherwise the turn's first call
 	Words         stream.Message
 	Turn          int32
 	Optional      bool // the provider may accept the change
-	OfCall        bool // the change is in the signature of the call with this ID
+	OfCall        bool // the change is in the signature of a call
 }
 
 // WordsFor describes the changes to the reasoning and the signature of a call. Each result is "gone" or "altered", or

@@ -144,7 +144,7 @@ type previewBuilder struct {
 	ids    idMapper
 	call   int            // number of the current call in the source
 	index  int            // index of the current call in its turn
-	proven bool           // the client signs the current call with the target's sentinel if it has no signature
+	proven bool           // the client signs the current call with the target's sentinel if the call has no signature
 	named  namedCall      // the client's id and name for the current call
 	mates  []receivedCall // the calls of the current message
 	shape  string         // form of the current call, if the policy doesn't determine it

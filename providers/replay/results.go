@@ -166,7 +166,7 @@ func (p *resultPairer) writeMessages() (out []protocol.Message) {
 	return out
 }
 
-// addOrphanLosses adds a loss for each result in message i that has no call before it.
+// addOrphanLosses adds a loss for each result in message i that has no call directly before it.
 func (p *resultPairer) addOrphanLosses(i int) {
 	for k := range p.messages[i].Parts {
 		r, at := &p.messages[i].Parts[k], place{i, k}

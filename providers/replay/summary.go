@@ -136,7 +136,7 @@ func (r *TurnSummary) CallName(call int32) (name, id string, ok bool) {
 	return "", "", false
 }
 
-// isIntact reports whether the sent arguments are the same bytes, or whether both are empty.
+// isIntact reports whether the sent arguments are the same bytes, or whether both are empty, null or {}.
 func (t *CallSummary) isIntact(sent *protocol.Part, to *protocol.Target) bool {
 	if sent.Form == protocol.TextForm && to.Form != protocol.TextForm {
 		return false // a string instead of an object: the same bytes are another value

@@ -35,8 +35,8 @@ import (
 type Source interface {
 	Find(stream.Ref) (*stream.Turn, *stream.Call)
 	RunOf(exchange int) string
-	ClocksApart(exchange, other int) bool // the times of the exchanges come from different clocks
-	EndedTwice(stream.Ref) bool           // the end of a call was sent twice
+	ClocksApart(exchange, other int) bool // reports whether the times of the exchanges come from different clocks
+	EndedTwice(stream.Ref) bool           // reports whether the end of a call was sent twice
 	AddToolRun(Match) (event int)         // adds a match to the timeline, and returns the number of its event
 }
 
@@ -136,7 +136,7 @@ type ToolRequest struct {
 	Args           string // "same" or "altered"; "" if not yet known
 	Path           string // path of the first value that differs
 	IsPrefix       bool   // the arguments are a JSON string that contains only the beginning of the model's arguments
-	PrefixBytes    int    // number of bytes in that beginning
+	PrefixBytes    int    // if IsPrefix is set: length of that beginning, in bytes
 	Result         ResultRelation
 	ModelHasResult bool // the model got a result
 	ResultEvent    int  // number of the event that reports the result
