@@ -47,7 +47,7 @@ type Record struct {
 	End      End           // in the last record of the response side: how it ended
 	Why      string        // with End: the reason in words; may be empty
 	By       Party         // with End: the party that ended it; with a response's Head: the party that answered, if not the provider
-	Lost     int64         // number of bytes of this side before Data that were transferred but that toolscope didn't record
+	Lost     int64         // number of bytes of this side that were transferred before Data but not recorded
 	Note     string        // remarks about the exchange; if OfSource returns true, about the source
 	Damaged  bool          // the source is damaged here, as Note says; not part of the format
 	Location Location      // where it can be read again, if anywhere; not part of the format

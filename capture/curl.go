@@ -283,7 +283,7 @@ func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Reco
 	return recs
 }
 
-// partOfRemark matches the end of a chunk that may begin a remark.
+// partOfRemark matches bytes at the end of a chunk that may be the beginning of a remark.
 var partOfRemark = regexp.MustCompile(`(?:\d[\d:.]{0,14} )?(?:\*(?: (?:C[^\n]*)?)?|[{}](?: (?:\[[^\n]{0,24})?)?)$|\d[\d:.]{0,14} ?$|\r?[ \d]{1,3}(?: [ \d.kMG:\r-]*)?$|\r$`)
 
 // possibleRemark returns the offset at which an unfinished remark may begin in p, or -1.

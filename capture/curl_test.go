@@ -85,8 +85,8 @@ const timedDump = "  % Total    % Received % Xferd  Average Speed   Time    Time
 	"\r100  1296    0  1046  100   250   5790   1383 --:--:-- --:--:-- --:--:--  7200\n" +
 	"00:45:01.688286 * Connection #0 to host h left intact\n"
 
-// TestCurlDumpInPieces checks that the body of a dump with marks between its chunks is the same, however the dump is
-// split.
+// TestCurlDumpInPieces checks that the body of a dump with remarks between its chunks is the same, however the dump
+// is split.
 func TestCurlDumpInPieces(t *testing.T) {
 	for size := 1; size < 200; size += 3 {
 		in := newInputReader("in", &exchangeNumbers{})

@@ -10,8 +10,8 @@ import (
 // maxPartialLine is the maximum number of bytes that are kept of a line whose beginning may be missing.
 const maxPartialLine = 1 << 20
 
-// Feeds reads several captures at the same time, as their bytes arrive from elsewhere. Their exchanges
-// have different numbers.
+// Feeds reads several captures at the same time, as their bytes arrive from elsewhere. It gives all their exchanges
+// different numbers.
 type Feeds struct {
 	numbers exchangeNumbers
 	n       int

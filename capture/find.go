@@ -163,7 +163,7 @@ func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	}
 }
 
-// add adds a file. For a directory, it calls the function in the parameter below. The parameter kind is the type of
+// add adds a file. For a directory, it calls the function that is passed as below. The parameter kind is the type of
 // the file in the listing of its directory.
 func (p *searchPath) add(path string, kind fs.FileMode, below func(dir string)) {
 	link := kind&fs.ModeSymlink != 0

@@ -37,7 +37,7 @@ type QueueRules[T any] struct {
 // QueuePart is the place of an item.
 type QueuePart struct {
 	QueueStream
-	Bytes        int64 // number of bytes that are missing without the item
+	Bytes        int64 // number of bytes that are missing if the item is left out
 	EndsExchange bool  // no item of the exchange follows
 }
 
@@ -74,7 +74,7 @@ type Queue[T any] struct {
 
 	state    QueueState            // without the waiting items
 	begun    map[int]*openExchange // exchanges that have not ended
-	reserved int                   // room reserved for their ends
+	reserved int                   // room reserved for the ends of these exchanges
 	full     bool                  // an item with bytes did not fit
 	gaps     []*gap                // waiting gaps, in order
 }
@@ -125,7 +125,7 @@ func (b *Queue[T]) Take(most int) (batch []T, more bool) {
 	}
 	b.reportGaps(n)
 	b.lately = max(b.waitingCount(), b.lately-b.lately/8-1)
-	if clear(b.batch); cap(b.batch) > b.slotCount() { // drops the previous batch
+	if clear(b.batch); cap(b.batch) > b.slotCount() { // drop the previous batch
 		b.batch = nil
 	}
 	b.batch = append(b.batch[:0], b.queue[b.first:b.first+n]...)

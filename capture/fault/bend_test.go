@@ -21,8 +21,8 @@ func faults(t testing.TB, words ...string) []Fault {
 	return list
 }
 
-// sent returns the bytes that an injector sends for a body that arrives in these chunks, and whether the
-// connection breaks after them.
+// sent returns the bytes that an injector sends for a body that arrives in these chunks, the pieces in which it sends
+// them, and the faults that changed nothing.
 func sent(b *Injector, chunks ...string) (out string, pieces []string, unfit []Unused) {
 	add := func(list []OutChunk) {
 		for _, p := range list {

@@ -226,7 +226,7 @@ func (s *Set) ForNext() []Fault {
 	return due
 }
 
-// takeTurn reports whether the next response gets a fault, and counts it.
+// takeTurn reports whether the next response gets a fault, and counts the response.
 func (s *Set) takeTurn(f Fault) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -277,8 +277,8 @@ func IsFinal(message []byte) bool {
 }
 
 // refusalOf returns the form of the provider's errors. It recognises the provider by the request's path, or otherwise
-// by the beginning of a recorded response, which may be empty. The default is the form of a provider without paths of
-// its own.
+// by the beginning of a recorded response, which may be empty. By default, it returns the form of a provider that
+// can't be recognised by a path.
 func refusalOf(path string, answer []byte) marks.Refusal {
 	chosen, rank := marks.Refusal{Body: func(_ int, message string) any { return errorBody("api_error", message) }}, 0
 	for _, of := range *marks.All() {

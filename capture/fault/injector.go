@@ -424,7 +424,8 @@ func ContentType(p []byte, packed bool) string {
 	return contentTypes[f]
 }
 
-// framingOfHeader returns the framing that a header names, or otherBytes if sniffFraming doesn't need it.
+// framingOfHeader returns the framing that a header names. It returns otherBytes if the bytes alone show the framing
+// to sniffFraming.
 func framingOfHeader(h http.Header) framing {
 	kind, _, _ := mime.ParseMediaType(h.Get("Content-Type"))
 	switch kind {

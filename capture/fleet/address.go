@@ -31,7 +31,7 @@ type Address struct {
 	Until       TimeSpec // zero: no end
 }
 
-// A TimeSpec is a point in time, e.g. by the hub's clock, or an age. The zero TimeSpec is unset.
+// A TimeSpec is an age or a point in time, by the hub's clock or another one. The zero TimeSpec is unset.
 type TimeSpec struct {
 	set bool
 	at  time.Time // if not zero, ago is unused

@@ -162,7 +162,7 @@ func checkRepairs(t *testing.T, text []byte, starts []int) {
 			f.text[at+bit/8] ^= 1 << (bit % 8)
 			damaged := bytes.Clone(f.text)
 			f.repairHeads()
-			inHead := bit < 8*(atNumber+8) || bit >= 8*atSubjectSize // the time is of no use to find messages
+			inHead := bit < 8*(atNumber+8) || bit >= 8*atSubjectSize // the time doesn't help to find messages
 			isFlag := bit == 31 || bit == 8*(atNumber+8)-2 || bit == 8*(atNumber+8)-1
 			// Without a next message, a slightly smaller size or higher number may be right.
 			couldBe := at == starts[len(starts)-1] && (bit < 5 || bit >= 8*atNumber && bit < 8*atNumber+20)

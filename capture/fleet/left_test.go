@@ -337,8 +337,8 @@ func TestLeftLoss(t *testing.T) {
 	}
 }
 
-// TestLeftCut checks that, if a power failure has shortened a spool, so that the hub has more of it than the disk,
-// nothing of the spool is sent, and the current run still sends its own data.
+// TestLeftCut checks a spool that a power failure has shortened, so that the hub has more of it than the disk.
+// Nothing of the spool is sent, and the current run still sends its own data.
 func TestLeftCut(t *testing.T) {
 	h := newHub(t, nil)
 	o := h.sending(t, "a")

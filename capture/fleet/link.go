@@ -43,7 +43,7 @@ type link struct {
 	dialer    *dialer
 	asked     pendingRequests
 	inbox     string // prefix of the subjects for answers
-	whose     string // a hint, in case we aren't allowed to receive answers
+	whose     string // a hint for the error, if we aren't allowed to receive answers
 	conn      atomic.Pointer[nats.Conn]
 	broke     func(error)   // called with errors of the connection
 	now       chan struct{} // ends the wait for the next attempt

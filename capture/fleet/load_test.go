@@ -29,8 +29,8 @@ const (
 	loadPerTick = 10
 )
 
-// publisherEnv makes this program run some of the publishers of TestLoad. Its value consists of the server, the first
-// publisher, the end, the folder and the seconds, separated by spaces.
+// publisherEnv makes this program run some of the publishers of TestLoad. Its value consists of the server, the
+// number of the first publisher, the number after the last one, the folder and the seconds, separated by spaces.
 const publisherEnv = "TOOLSCOPE_TEST_PUBLISHER"
 
 // TestLoadPublisher runs some publishers in a process of its own. They connect at

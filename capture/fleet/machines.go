@@ -88,7 +88,7 @@ func (v *View) countMessage(msg jetstream.Msg, meta *jetstream.MsgMetadata) {
 	now, at := v.now(), v.clock.toLocal(meta.Timestamp)
 	v.rate.add(now, len(v.recs))
 	age := max(0, now.Sub(at))
-	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // otherwise the message may only have waited here
+	if v.state.Lag, v.state.Trouble = 0, ""; meta.NumPending > 0 || age > minLag { // if neither is true, the message may only have waited in this process
 		v.state.Lag = age
 	}
 	if ok {

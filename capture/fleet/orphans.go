@@ -128,7 +128,7 @@ func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.Orpha
 	err := s.run(ctx, to)
 	if err == nil {
 		l.indexCalls(ctx, to, s)
-		if !s.wasSent() { // the run that left the spool could not send this sign
+		if !s.wasSent() { // the run that left the spool could not send this heartbeat
 			s.sendOver(to)
 		}
 	}
@@ -199,7 +199,7 @@ func (l *orphanSender) endSpool(name string, s *sender, err error) {
 	l.index.addSender(s)
 }
 
-// addProgress adds the progress of all left spools.
+// addProgress adds the progress of all spools that earlier runs left.
 func (l *orphanSender) addProgress(to *PublishState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -157,8 +157,8 @@ func (s *sender) newHeartbeat() *nats.Msg {
 	return msg
 }
 
-// sendOver sends a heartbeat which says that the capture has ended and the hub has all of it. Views then stop waiting
-// for heartbeats.
+// sendOver sends a heartbeat that says that the capture has ended and that the hub has all of it. Views then stop
+// waiting for heartbeats.
 func (s *sender) sendOver(to *link) {
 	msg := s.newHeartbeat()
 	msg.Header.Set(headOver, "1")

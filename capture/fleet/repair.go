@@ -37,7 +37,7 @@ func repairStore(dir string, say func(string)) {
 		}
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // the server reports it
+			continue // the server reports the error
 		}
 		f := messageFile{text: text}
 		if f.repairHeads(); len(f.repaired) == 0 {
@@ -137,11 +137,12 @@ func (f *messageFile) repairHeads() {
 	}
 }
 
-// endOf returns the end of a message. If its size is wrong, this is where the next message begins, or the end of the
-// file if one wrong bit in the size explains it. Otherwise the message is incomplete, and the result is -1.
+// endOf returns the end of a message. If the message's size is wrong, the end is where the next message begins, or
+// the end of the file if that makes only one bit of the size wrong. Otherwise the message is incomplete, and the
+// result is -1.
 func (f *messageFile) endOf(at int) int {
 	end := at + f.sizeOf(at)
-	incomplete := end < len(f.text) && len(f.text)-end < messageHead // the beginning of the next message
+	incomplete := end < len(f.text) && len(f.text)-end < messageHead // the file contains only the beginning of the next message
 	if end >= at+messageHead+messageSum && (end == len(f.text) || incomplete || f.isNext(at, end)) {
 		return end
 	}
@@ -160,8 +161,8 @@ func (f *messageFile) endOf(at int) int {
 	return -1
 }
 
-// isNext reports whether a message begins at an offset, after the one in the parameter at. One wrong bit may be in its
-// number or in its subject, but not in both.
+// isNext reports whether the message after the one at the offset at begins at the offset next. One wrong bit may be
+// in its number or in its subject, but not in both.
 func (f *messageFile) isNext(at, next int) bool {
 	if next+messageHead > len(f.text) {
 		return false

@@ -182,7 +182,7 @@ func (s *sender) waitForMore(ctx context.Context, end int64) {
 	}
 }
 
-// askOrSend asks the hub for its position if that is uncertain. Otherwise it sends one slice.
+// askOrSend sends one slice or, if the hub's position is uncertain, asks the hub for it.
 func (s *sender) askOrSend(ctx context.Context, l *link) error {
 	if !l.IsConnected() {
 		return errDown
@@ -302,7 +302,7 @@ func (s *sender) setPosition(at int64, seq uint64, stream time.Time) {
 	if s.wasSent() {
 		sent = s.sent // keep the earlier time
 	}
-	_ = s.saveMark(sent) // without the mark, the next run asks the hub for more, or sends data again
+	_ = s.saveMark(sent) // without the mark, the next run only makes more requests or sends data again
 }
 
 // saveMark saves the hub's position for the next run that sends the spool.

@@ -425,7 +425,7 @@ func (v *View) onSequence(ctx context.Context, seq uint64, at time.Time) (lost b
 		if e, err := v.askExtent(ctx); err == nil {
 			e.first = min(e.first, seq)
 			if lost = v.countExpired(e) || v.countUnreadable(ctx, seq-1, at); !lost {
-				v.holes = now // the numbers belong to messages of another kind
+				v.holes = now // the skipped numbers belong to messages of another kind
 			}
 		}
 	}
@@ -461,9 +461,9 @@ func (v *View) countExpired(e streamExtent) bool {
 // maxUnreadable is the maximum number of messages that countUnreadable requests.
 const maxUnreadable = 256
 
-// countUnreadable counts the messages, up to a given number, that the hub got but no longer has although they have
-// not expired, e.g. because a file of its store is damaged. It reports whether there are any. The parameter before is
-// the time of the next message; zero if there is none.
+// countUnreadable counts the messages that the hub got but no longer has although they have not expired, e.g. because
+// a file of its store is damaged. It counts up to the message with the number to, and reports whether there are any.
+// The parameter before is the time of the next message; zero if there is none.
 func (v *View) countUnreadable(ctx context.Context, to uint64, before time.Time) bool {
 	n, seq, some := int64(0), v.passed+1, ""
 	for ; seq <= to && seq-v.passed <= maxUnreadable; seq++ {
@@ -544,8 +544,8 @@ const (
 type quietCount struct{ looks, doubts int }
 
 // onQuiet decides how to continue after a check without a message. The parameter had is the number of messages that
-// the consumer has sent so far. onQuiet asks the hub from time to time, because a consumer that the hub has deleted
-// sends nothing. For example, a hub deletes a consumer after five minutes without use.
+// the consumer has sent so far. onQuiet asks the hub for its state from time to time, because a consumer that the hub
+// has deleted sends nothing. For example, a hub deletes a consumer after five minutes without use.
 func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Consumer, had uint64) int {
 	v.onIdle()
 	s.looks++

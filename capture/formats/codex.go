@@ -216,8 +216,8 @@ func (c *codex) finish() {
 	}
 }
 
-// aborted reads an entry which says that the user stopped the turn. Codex writes an item when the item is complete.
-// So if the latest item is a call, the user stopped its tool. Otherwise, the user stopped the response.
+// aborted reads an entry that says that the user stopped the turn. Codex writes an item when the item is complete. So
+// if the latest item is a call, the user stopped its tool. Otherwise, the user stopped the response.
 func (c *codex) aborted(e *codexEntry) {
 	why := "the turn was aborted: " + json.FindText(e.item, "reason")
 	switch a := c.open; {

@@ -213,8 +213,8 @@ var messageLines = capture.Format{
 	},
 }
 
-// sniffMessageLines accepts lines that all have a role; only the first may lack it. One line must have a call
-// or a result.
+// sniffMessageLines accepts lines that each have a role, except that the first may lack one. One line must have a
+// call or a result.
 func sniffMessageLines(first []byte, whole bool) capture.SniffResult {
 	n := 0
 	s := eachFirstLine(first, whole, func(line []byte, ended bool) capture.SniffResult {

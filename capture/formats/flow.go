@@ -123,7 +123,7 @@ const flowTail = 64
 // may begin. The first key is the same for all flows of a file, and values inside a flow don't begin with it.
 func (r *flowReader) seekFlow(p []byte) []byte {
 	from := 0
-	if !r.broken { // only the first bytes can look like a flow
+	if !r.broken { // the start of p looks like a flow but isn't one: search after it
 		if size, _ := netstringSize(p); size > 0 {
 			from = bytes.IndexByte(p, ':')
 		}

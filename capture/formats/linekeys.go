@@ -163,9 +163,9 @@ var legWords = map[string]byte{
 	"sent": 's', "send": 's', "sending": 's', "outgoing": 's', "outbound": 's', "downstream": 's', "forwarded": 's', "forwarding": 's',
 }
 
-const maxLegBytes = 64 // maximum number of bytes of a value that may name a leg
+const maxLegBytes = 64 // maximum number of bytes of a value that may name a side of a gateway
 
-// addLeg adds the leg that a value names, and reports whether it names one.
+// addLeg adds the side of a gateway that a value names, and reports whether it names one.
 func (k *lineKeys) addLeg(h uint64, value []byte) bool {
 	if len(value) > maxLegBytes {
 		return false

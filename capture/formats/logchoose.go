@@ -36,7 +36,7 @@ func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
 func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 // conflicts reports whether a line can't belong to the stream, because it names another request or comes from another
-// place or leg.
+// place or another side of a gateway.
 func (a keyOverlap) conflicts() bool {
 	if a.other[ofLeg] > 0 {
 		return true
@@ -289,9 +289,9 @@ func (s *openStreams) reportMixed(x *logStream, since int64) {
 }
 
 // A stream may begin while another is open, with nothing to identify their lines. Then it either runs in parallel
-// with the first stream, or follows the first one because that broke off. A payload that only the first stream can
-// contain shows that the first stream continues. Payloads that fit both streams are held until the second one ends.
-// If the first stream has had no payload of its own by then, it broke off.
+// with the first stream, or follows the first one, which broke off. A payload that only the first stream can contain
+// shows that the first stream continues. Payloads that fit both streams are held until the second one ends. If the
+// first stream has had no payload of its own by then, it broke off.
 
 // maxHeldPayloads is the maximum number of held payloads for a stream.
 const maxHeldPayloads = 10_000

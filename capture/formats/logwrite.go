@@ -417,8 +417,8 @@ func dataOf(field []byte) (data []byte) {
 	return data
 }
 
-// countTruncated marks the stream of a cut line. If several lines were cut at the same length, it also reports that
-// length, because it is a limit of the logger.
+// countTruncated records for the stream of a cut line that its lines are cut off. If several lines were cut at the
+// same length, it also reports that length, because it is a limit of the logger.
 func (s *openStreams) countTruncated(f *payload) {
 	const some, least = 2, 128
 	x := s.chooseStream(f).flow

@@ -251,7 +251,7 @@ func (a *requestFacts) matchScore(b *requestFacts) (score int) {
 }
 
 // overlapWith returns how much of two histories is equal, from 0 to 1. It compares them item by item from their
-// beginning, so a history of the same length scores highest.
+// beginning, and divides by the length of the longer history, so a history of the same length scores highest.
 func (a *requestFacts) overlapWith(b *requestFacts) float64 {
 	sum := 0.0
 	for i := range min(len(a.items), len(b.items)) {
@@ -275,8 +275,8 @@ func newItem(p []byte) *conversationItem {
 // wordBytes is the maximum number of bytes of an item that are compared word by word.
 const wordBytes = 256 << 10
 
-// minWordBytes is the minimum length of the words that are compared, so that these are ids, names and significant
-// words.
+// minWordBytes is the minimum length of the words that are compared, so that only ids, names and significant words
+// count.
 const minWordBytes = 4
 
 // jsonWords iterates over the words in JSON.

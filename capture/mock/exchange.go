@@ -254,7 +254,7 @@ func endAlike(a, b string) bool {
 	for len(as) > 0 && len(bs) > 0 && as[len(as)-1] == bs[len(bs)-1] {
 		as, bs = as[:len(as)-1], bs[:len(bs)-1]
 	}
-	whole := len(as) + len(bs) // number of segments that differ
+	whole := len(as) + len(bs) // number of differing segments in both paths together
 	return max(len(as), len(bs)) <= 2 && whole < len(strings.Split(a[1:], "/"))+len(strings.Split(b[1:], "/"))
 }
 

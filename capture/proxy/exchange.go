@@ -185,7 +185,7 @@ func (x *exchange) recordResponse(res *http.Response) error {
 		}
 	}
 	if x.sent != nil {
-		x.sent.handOver() // the upstream has responded, so the bytes that were read had been sent before
+		x.sent.handOver() // the upstream has responded, so the bytes read from the client so far had been sent
 		x.sent.releaseKept()
 	}
 	head := capture.Record{At: at, Head: &capture.Head{Status: res.StatusCode, Header: res.Header.Clone(), Start: x.p.options.Now()}}
@@ -283,7 +283,7 @@ func (x *exchange) finish() {
 }
 
 // endRecord returns a record with the reason for the end of the exchange and the party that ended it. If the proxy
-// itself answered, that is the party that caused the answer.
+// itself answered, the party is the one that caused the answer.
 func (x *exchange) endRecord() capture.Record {
 	cause := x.cutCause()
 	err := x.failure

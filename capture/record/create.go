@@ -152,7 +152,7 @@ func LockDir(dir string) (release func(), ok bool, err error) {
 // is no room, the error gives the reason.
 func HasRoom(dir string, size int) error {
 	path := filepath.Join(dir, ".room")
-	os.Remove(path) // a killed program may have left it
+	os.Remove(path) // a killed program may have left the file
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL|noFollow, 0o600)
 	if err != nil {
 		return err
@@ -234,7 +234,7 @@ func removeCapture(path string) bool {
 	for _, b := range List(CompanionDir(path)) {
 		removeOne(b.Path)
 	}
-	os.Remove(CompanionDir(path)) // if it is empty
+	os.Remove(CompanionDir(path)) // removes only an empty directory
 	return true
 }
 

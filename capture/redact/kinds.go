@@ -215,7 +215,7 @@ type rule struct {
 	// the rule: a standard, a vendor's page that shows the shape, or a note about where else the shape was seen.
 	hit, miss, from string
 
-	expects expectationKind // how the value begins that follows the text in the field after
+	expects expectationKind // form of the value that is expected after the text in the field after
 
 	parts []shapePart     // the parsed shape
 	heads []string        // possible beginnings of the shape, up to four characters; empty for a digest

@@ -93,7 +93,7 @@ func (k *knownValues) insertValue(v *knownValue) {
 	k.grams.add(gramHash(gramOf([]byte(v.text))))
 }
 
-// mayBegin reports whether a known value may begin with the four characters.
+// mayBegin reports whether a known value may begin with four given characters.
 func (k *knownValues) mayBegin(gram uint32) bool {
 	return k.grams != nil && k.grams.has(gramHash(gram))
 }

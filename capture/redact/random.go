@@ -238,7 +238,8 @@ func isCommonPassword(lower string) bool {
 	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)]
 }
 
-// afterColon requires a name, a colon, and a string that is random or looks like a password but isn't made of words.
+// afterColon requires a name, a colon, and a string that is random, or that looks like a password and isn't made of
+// words.
 func afterColon(text []byte) bool {
 	_, password, ok := bytes.Cut(text, []byte(":"))
 	return ok && (looksRandom(password) || looksPassword(password) && !isWords(password))

@@ -48,9 +48,9 @@ type recordEnd struct {
 	to     int64
 }
 
-// Take returns the records that can be passed on once rec has arrived. Usually, that is rec without its secrets. Held
-// bytes follow later in their own record, with the time at which they arrived. They are passed on before later bytes,
-// losses and the end of their side. Take owns rec and its data.
+// Take returns the records that can be passed on once rec has arrived. Usually, the result is rec without its
+// secrets. Held bytes follow later in their own record, with the time at which they arrived. They are passed on
+// before later bytes, losses and the end of their side. Take owns rec and its data.
 func (r *Redactor) Take(rec capture.Record) []Clean {
 	if r.keep {
 		return []Clean{{rec}}

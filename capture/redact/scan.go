@@ -323,7 +323,7 @@ func (r *Redactor) canSkip(m *matcher, p []byte) bool {
 	return at+3 > len(p) // two characters are too short for a secret
 }
 
-// shapePart is a character class and how often it is repeated.
+// shapePart is a character class, with the minimum and maximum number of its repetitions.
 type shapePart struct {
 	class    *[256]bool
 	min, max int // a max of -1 means no limit

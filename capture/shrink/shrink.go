@@ -206,7 +206,7 @@ func (r *reducer) isTrue() bool {
 	return holds
 }
 
-// hashRecords identifies the content of records.
+// hashRecords returns a hash of the content of records.
 func hashRecords(records []capture.Record) (sum [sha256.Size]byte) {
 	h := sha256.New()
 	for _, r := range records {

@@ -16,7 +16,7 @@ type messageRows struct {
 	table   string
 	session string // column with the name of the session
 	value   string // column with JSON
-	// The field with lists further columns of a message. If it is nil, value is the message itself.
+	// Names of further columns of a message. Without any, the value is the message itself.
 	with []string
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // writer is a Python program that changes a database until its standard input ends. Transaction g replaces all rows
-// by rows whose number, size and content depend on g only.
+// with rows whose number, size and content depend only on g.
 const writer = `
 import json, sqlite3, sys, threading, time
 path, mode, pause = sys.argv[1], sys.argv[2], float(sys.argv[3])

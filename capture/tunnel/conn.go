@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// bufferedConn is a connection of which a reader has already read some bytes.
+// bufferedConn is a connection from which a reader has already read some bytes.
 type bufferedConn struct {
 	net.Conn
 	reader *bufio.Reader
@@ -47,7 +47,7 @@ func forwardBytes(a, b net.Conn, count *atomic.Int64) {
 	both.Wait()
 }
 
-// halfOpenTime is the maximum time without data on a connection of which one direction has ended.
+// halfOpenTime is the maximum time without data on a connection after one of its directions has ended.
 const halfOpenTime = 5 * time.Minute
 
 // idleReader limits the time without data after the other direction has ended.

@@ -45,7 +45,8 @@ type waitingExchange struct {
 	bytes   int
 }
 
-// These are the maximum sizes of a request that waits, and of all of them. Beyond them, a request is passed on.
+// These are the maximum sizes of one waiting request, and of all waiting requests. Beyond these sizes, a request is
+// passed on.
 const (
 	maxWaiting    = 1 << 20
 	maxAllWaiting = 32 << 20
@@ -117,7 +118,7 @@ func (f *Filter) addWaiting(w *waitingExchange, r capture.Record) {
 	}
 }
 
-// countRequest adds a request to the counts. A client can name any host, so their number is limited.
+// countRequest adds a request to the counts. A client can name any host, so the number of hosts is limited.
 func (f *Filter) countRequest(host string, more RequestCount) {
 	n, ok := f.counts[host]
 	if !ok && len(f.counts) >= maxHosts {

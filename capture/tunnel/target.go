@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/publicsuffix"
 )
 
-// splitTarget splits the target of a CONNECT request into the host, in small letters and without a dot at the end, and
-// the port.
+// splitTarget splits the target of a CONNECT request into the host, in lower case and without a final dot, and the
+// port.
 func splitTarget(target string) (host, port string, err error) {
 	host, port, err = net.SplitHostPort(target)
 	if err != nil {

@@ -72,7 +72,7 @@ type HostStats struct {
 	Protocol    string    // "h2" or "http/1.1", if a connection was decrypted
 	Connections int       // number of connections
 	Unused      int       // number of decrypted connections that their client ended before the first byte of HTTP
-	FirstUnused time.Time // end of the first of them
+	FirstUnused time.Time // time when the first of these ended
 	Bytes       int64     // number of bytes forwarded unread, in both directions
 }
 
