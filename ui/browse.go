@@ -17,7 +17,7 @@ import (
 // browse is the bottom mode of the stack, which shows the panes.
 type browse struct{ m *Model }
 
-// Extend has no data to read: the panes are extended when records arrive.
+// Extend does nothing, because the panes are extended when records arrive.
 func (browse) Extend(*providers.View, int, int) {}
 
 // Draw draws row y of the panes.

@@ -146,7 +146,7 @@ func (u UserKeys) Set(action string, keys []string) error {
 		if k != of.Keys[i] {
 			u[of.Keys[i]] = k
 		}
-		if k == "S" && action != "sort" { // S had no action in older versions
+		if k == "S" && action != "sort" { // S was free in older versions: move its action to another key
 			u["S"] = "alt+S"
 		}
 	}

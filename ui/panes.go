@@ -157,8 +157,8 @@ func (ps *paneSet) goToSentBack(r *stream.SentBackCall) {
 	ps.goToTurn(ps.m.view.TurnAfter(r), r.Exchange)
 }
 
-// goToTurn selects the turn whose request sent a call back. If t is nil, it only shows a notice about the request of
-// that exchange.
+// goToTurn selects the turn whose request sent a call back. If the request has no turn, t is nil. goToTurn then only
+// shows a notice that names the request by its exchange.
 func (ps *paneSet) goToTurn(t *stream.Turn, exchange int) {
 	if t == nil {
 		ps.m.showNotice(ps.m.draw.Clean(panes.RequestName(ps.m.view, exchange)))

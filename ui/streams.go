@@ -247,13 +247,13 @@ func padLeft(p *screen.Pen, t display.Text, cells int) display.Text {
 	return p.Format("%*s%s", max(0, cells-t.Width()), "", t)
 }
 
-// streamSubject is what a row shows about a stream: its open call or else its last call, or its turn.
+// streamSubject is the part of a stream that a row shows: its open call, or else its last call, or else its turn.
 type streamSubject struct {
 	verdict            present.Verdict
 	tool, latest, size display.Text
 }
 
-// subjectOf returns what a row shows about a stream. The turn t is nil before the first event.
+// subjectOf returns the part of a stream that its row shows. The turn t is nil before the first event.
 func subjectOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (of streamSubject) {
 	of.size = p.Glyph.None
 	switch {

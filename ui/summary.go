@@ -24,7 +24,7 @@ type summary struct {
 	left int      // width of the list
 
 	doc     *panes.Subject // the arguments of the chosen scene, on a wide screen
-	below   []summaryPane  // what clients would have run, and more about the call, below the arguments
+	below   []summaryPane  // panes below the arguments: the run rules, and more about the call
 	wire    summaryPane    // below the commands
 	context panes.Context
 }
@@ -99,8 +99,8 @@ func (s *summary) Extend(v *providers.View, w, h int) {
 // minSummaryPane is the minimum height of a pane on the last page of the demo.
 const minSummaryPane = 4
 
-// placePane lays out the pane below row at, in as many rows as it needs but at least in least if there are so many. It
-// returns the row after the pane. If there are too few rows, the pane is not shown.
+// placePane lays out the pane below row at, and returns the row after the pane. The pane has the rows that it needs,
+// but at least the number in least if that many remain. It is not shown if it is empty or if too few rows remain.
 func (sp *summaryPane) placePane(context *panes.Context, at, width, h, least int) (end int) {
 	if sp.top, sp.rows = at, 0; h-at < minSummaryPane {
 		return at

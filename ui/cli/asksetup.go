@@ -89,7 +89,7 @@ func isAskCommand(command []string) bool {
 	return len(command) > 1 && command[1] == "ask" && (command[0] == self || programOf(command[0]) == askServer)
 }
 
-// addAskServer gives the client toolscope's own server, and returns a note that describes how.
+// addAskServer gives the client toolscope's own server. It returns a note about how it did so, or why it could not.
 func (r *runningProxy) addAskServer(fit *clientLaunch) string {
 	if r.rec == nil {
 		return "--ask: nothing is recorded, so the agent can't ask about this run"

@@ -287,7 +287,7 @@ func (c *checker) sentBack(calls []sentBackCall) {
 	}
 }
 
-// addRequest adds the findings in a tool run.
+// addRequest adds the findings about a request to an MCP server, if the request is a tool run.
 func (c *checker) addRequest(_ string, r *mcp.Request, a *toolrun.ToolRequest) {
 	if a == nil {
 		return

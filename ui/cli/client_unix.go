@@ -21,8 +21,8 @@ import (
 // terminal. toolscope forwards signals that it receives itself. When the client stops, toolscope stops too,
 // and both continue together.
 //
-// In a pipeline, other processes in toolscope's group, such as a pager, may need the terminal. Then the
-// terminal stays with that group, which also contains the client.
+// In a pipeline, the client stays in toolscope's group, which keeps the terminal, because other processes in
+// that group, such as a pager, may need it.
 type clientProcess struct {
 	pid     int
 	to      int      // target for signals: the process, or its group as a negative number

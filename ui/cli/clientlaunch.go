@@ -600,7 +600,7 @@ func (o *clientLaunch) addServerContent(server string, entry map[string]any) err
 }
 
 // shellPrefix is the environment variable with Claude Code's shell prefix: a program that Claude Code runs for each
-// server, each shell command and each hook, with their command line.
+// server, shell command and hook, with the command line as its argument.
 const shellPrefix = "CLAUDE_CODE_SHELL_PREFIX"
 
 // wrapLines makes Claude Code start its command lines through toolscope mcp.

@@ -214,8 +214,8 @@ var flagTexts = []flagText{
 	{"", "help", "", "show this help"},
 }
 
-// commandKey returns the name of a command in tables. Commands of suite have the names of other commands, so their
-// keys begin with "suite/".
+// commandKey returns the key of a command in tables. The key is the command's name. For a command of suite, it begins
+// with "suite/", because other commands have the same names.
 func commandKey(cmd *cobra.Command) string {
 	if cmd.Parent() != nil && cmd.Parent().Name() == "suite" {
 		return "suite/" + cmd.Name()

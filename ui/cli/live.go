@@ -288,7 +288,7 @@ func (lv *liveSession) endLive(l *liveInput) {
 	defer cancel()
 	err := l.drainRecords(ctx)
 	if l.rec == nil && l.sent == nil && l.traced != nil {
-		l.traced.boxes = append(l.traced.boxes, l.arrived) // without a capture, the queue's losses are reported here
+		l.traced.boxes = append(l.traced.boxes, l.arrived) // no capture reports its losses
 	}
 	traced := make(chan struct{})
 	go func() { defer close(traced); l.traced.finishSending() }()

@@ -194,7 +194,7 @@ func (p *textPrinter) others(file string, lines providers.OtherLines) {
 	p.printLine("")
 }
 
-// lastFew returns at most the last five lines, which the printer prints.
+// lastFew returns the last of the lines, at most five.
 func lastFew(lines providers.OtherLines) [][]byte {
 	const few = 5
 	return lines.Last[max(0, len(lines.Last)-few):]

@@ -192,7 +192,8 @@ func (r *runningProxy) runClient(ctx context.Context, listener net.Listener, o p
 	}
 }
 
-// serveClient serves the client's requests, and prepares the command so that it sends them here.
+// serveClient starts to serve the client's requests. It makes the command send them to the proxy or, with --tls,
+// through the tunnel.
 func (r *runningProxy) serveClient(ctx context.Context, listener net.Listener, fit *clientLaunch) (served <-chan error, err error) {
 	if r.tunnel == nil {
 		return r.startServing(ctx, listener), fit.pointAt(r.routes, r.url)

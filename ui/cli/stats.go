@@ -339,7 +339,7 @@ func (c *statsCollector) sentBack(calls []sentBackCall) {
 	}
 }
 
-// addRequest adds the findings in a tool run.
+// addRequest adds the findings about a request to an MCP server, if the request is the run of a known call.
 func (c *statsCollector) addRequest(_ string, _ *mcp.Request, a *toolrun.ToolRequest) {
 	if a != nil && a.Call != nil {
 		c.set.AddFindings(a.Call.Ref, a.Findings)

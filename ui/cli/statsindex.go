@@ -67,8 +67,8 @@ func fileStamp(info fs.FileInfo) string {
 }
 
 // keyOf returns a key for everything that the rows of a capture depend on. It returns "" if the file is not a capture
-// in toolscope's folder. While a program is recording the capture, its last turns are open, so it has a different
-// key.
+// in toolscope's folder. The key changes when the program that records the capture ends, because that also ends open
+// turns.
 func (x *statsIndex) keyOf(path string) string {
 	path, err := filepath.Abs(path)
 	info, missing := os.Lstat(path)

@@ -141,7 +141,7 @@ func (a *app) runSuite(ctx context.Context, args []string, f *suiteFlags) error 
 	return nil
 }
 
-// ownReaders answers with toolscope's own readers, in the same way as print reads a response.
+// ownReaders asks toolscope's own readers, which read a response as print does.
 type ownReaders struct{}
 
 func (ownReaders) askCase(c *suite.Case, chunking string) (*suite.Answer, error) {

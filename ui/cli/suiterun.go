@@ -318,5 +318,5 @@ func askAll(ctx context.Context, by suiteAsker, cases []*suite.Case) (results []
 	return results, questions, nil
 }
 
-// maxSilentCases is the number of successive cases without an answer that ends a run.
+// maxSilentCases is the number of successive cases without an answer after which a run ends.
 const maxSilentCases = 3

@@ -90,8 +90,8 @@ func groundOf(answer []byte) (g ui.Background) {
 	return ui.Background{Known: true, Dark: sum < 0.5}
 }
 
-// typedKeys returns the keys that the user typed, which it finds in the bytes that were read. Keys that are sent as
-// sequences are lost, because they look like reports.
+// typedKeys extracts the keys that the user typed from the bytes that were read. Keys that are sent as sequences are
+// lost, because they look like reports.
 func typedKeys(answer []byte) (keys []tea.KeyMsg) {
 	for state := byte(0); len(answer) > 0; {
 		seq, _, n, next := ansi.DecodeSequence(answer, state, nil)

@@ -150,8 +150,8 @@ var certificateFiles = []string{
 	"/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", "/etc/ssl/cert.pem", "/usr/local/share/certs/ca-root-nss.crt",
 }
 
-// These variables name a file of certificates. The programs that read the first two add its certificates to their
-// own. The programs that read the others use only the certificates in the file.
+// These variables name a file of certificates. Programs that read one of the first two add the file's certificates to
+// their own. Programs that read one of the others use only the certificates in the file.
 var (
 	addingVariables    = []string{"NODE_EXTRA_CA_CERTS", "CODEX_CA_CERTIFICATE"}
 	replacingVariables = []string{"SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "AWS_CA_BUNDLE"}
@@ -276,13 +276,13 @@ const minUnused = 2
 type tunnelUse struct {
 	opened, other, refused []string
 	refusals               []string // complete sentences about hosts at which the client refused the certificate
-	closed                 int      // hosts that were not decrypted
+	closed                 int      // number of hosts that were not decrypted
 	bytes                  int64
 	largest                []tunnel.HostStats // hosts that were not decrypted, the largest first
 	any                    bool
 }
 
-// sumUse returns the use of the tunnel so far. The parameter ended reports whether the client has ended.
+// sumUse returns the use of the tunnel so far. The parameter ended is true if the client has ended.
 func (t *tlsTunnel) sumUse(client string, ended bool) (u tunnelUse) {
 	for _, h := range t.Hosts() {
 		u.any = true
@@ -316,9 +316,9 @@ func (t *tlsTunnel) directNote() string {
 	return ""
 }
 
-// noteLeftProcesses prints a note about processes that the client started and that still run. The parameter others
-// reports whether toolscope knows that there are some. Clients also leave processes that belong to no group, such as
-// daemons; they have the variables of the run.
+// noteLeftProcesses prints a note about processes that the client started and that are still running. It finds them
+// by the secret in their variables, because some, such as daemons, leave the client's process group. If others is
+// true, toolscope knows that processes remain in the group.
 func (r *runningProxy) noteLeftProcesses(client string, others bool) {
 	var names []string
 	files, _ := filepath.Glob("/proc/[0-9]*/environ") // only on Linux
@@ -337,8 +337,8 @@ func (r *runningProxy) noteLeftProcesses(client string, others bool) {
 	}
 }
 
-// maxSuggested is the maximum number of undecrypted hosts that are suggested for --tls-host, and of left processes
-// that are named.
+// maxSuggested is the maximum number of undecrypted hosts that are suggested for --tls-host, and of remaining
+// processes that are named.
 const maxSuggested = 3
 
 // printTunnelUse prints the traffic through the tunnel after the client has ended. If no request to a model was seen,

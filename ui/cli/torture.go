@@ -271,7 +271,7 @@ func (r *sceneResult) dependsOnTime() bool {
 func (o *tortureOptions) runOne(ctx context.Context, s *torture.Scene) (found sceneResult, err error) {
 	for i := range o.repeat {
 		facts, err := o.runScene(ctx, s, o.sceneLimit(s))
-		if err == nil && facts.Missing != "" && o.plain > 0 { // the tools worked in the control, so they may only have come too late
+		if err == nil && facts.Missing != "" && o.plain > 0 { // the control had the tools, so here they may only be late
 			facts, err = o.runScene(ctx, s, o.sceneLimit(s))
 		}
 		if err != nil {

@@ -177,7 +177,7 @@ func withoutExecError(err error) error {
 
 // waitForClient waits until the client has ended. It reports whether the client must be killed instead.
 func (r *sceneRun) waitForClient(ctx context.Context, done <-chan struct{}) (mustEnd bool) {
-	r.server.noteChange(func() {}) // time at which the process started
+	r.server.noteChange(func() {}) // the idle time begins now
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {

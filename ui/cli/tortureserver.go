@@ -19,7 +19,7 @@ import (
 type sceneServer struct {
 	scene *torture.Scene
 	seed  int
-	pace  float64 // divides the waits of the scene; tests make scenes faster
+	pace  float64 // the scene's waits are divided by it; tests use it to make scenes faster
 	began time.Time
 
 	mu       sync.Mutex

@@ -56,8 +56,8 @@ func newTurnPrinter(in *providers.Inspector, path string, to printer) *turnPrint
 	return q
 }
 
-// These constants limit the printed turns that are kept. They are kept in order to report the calls that later
-// requests send back. A program that prints may run for days.
+// These constants limit how many printed turns are kept, because a program that prints may run for days. Printed
+// turns are kept in order to report the calls that later requests send back.
 const (
 	maxPrintedBytes = 8 << 20
 	maxPrintedRows  = 1 << 10

@@ -111,7 +111,7 @@ type belowKind uint8
 const (
 	belowTitle belowKind = iota
 	belowText
-	belowMore // the last row, if others don't fit; row is their number
+	belowMore // the last row, if some rows don't fit; row is the number of rows left out
 )
 
 // extendBelow lays out the calls if there is room: the arguments of the base and those of the selected turn, next to

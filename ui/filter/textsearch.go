@@ -45,7 +45,7 @@ func lowerBytes(text string) string {
 	return string(low)
 }
 
-// byteRarity returns the approximate number of bytes that are more common than c in arguments.
+// byteRarity returns the approximate number of byte values that are more common than c in arguments.
 func byteRarity(c byte) int {
 	if i := strings.IndexByte(` etaionsr"lhdcu,mpf:g\yw.vb/k{}_-()0123456789xjqz`, c); i >= 0 {
 		return i

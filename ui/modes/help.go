@@ -559,7 +559,7 @@ type legendSign struct {
 
 // legendParts returns the signs on the screen, in Unicode or ASCII, with one part for each kind of sign.
 func legendParts(g *screen.Glyphs) []legendPart {
-	calls := legendPart{} // the title of all signs is above it
+	calls := legendPart{} // no title, because the legend's own title is directly above
 	for st := range stream.Status(stream.NumStatus) {
 		calls.of = append(calls.of, legendSign{screen.StatusRoles[st], g.Status[st], display.Clean(st.String())})
 	}

@@ -158,7 +158,7 @@ func (p *Palette) rankRows(query string) (shown []paletteRow) {
 	}
 	var found []ranked
 	for _, row := range p.all {
-		if query == "" && row.arg != "" { // the row for its verb is listed
+		if query == "" && row.arg != "" { // only the row of the verb itself is listed
 			continue
 		}
 		r := ranked{row, rankExact, -1}

@@ -17,7 +17,7 @@ func (l *List) Find(query string, from int, time func() bool) (rows []int, next 
 	}
 	if from == 0 {
 		l.Unsearched = 0
-		for _, h := range l.rows.machines { // the turns of folded machines have no rows, and a match needs one
+		for _, h := range l.rows.machines { // a match must have a row, and the turns of folded machines have none
 			if h.shut {
 				l.rows.setFolded(h, false)
 			}

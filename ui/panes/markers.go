@@ -163,7 +163,7 @@ func (a *axis) positionOf(event int) int64 {
 }
 
 // timeBefore returns the time of an event. If the event has no time, it returns the time of the last earlier event
-// with a time.
+// with a time, or NoTime if it finds none.
 func timeBefore(v *providers.View, event int) time.Duration {
 	for n := event; n >= 0 && n > event-maxUntimedEvents; n-- {
 		if at := v.EventPrefix(n, 0).At; at >= 0 {

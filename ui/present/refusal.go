@@ -34,7 +34,8 @@ type PlacedPart struct {
 	Here   bool // the refusal is about this message or part
 }
 
-// An OriginRow describes a turn that contains the refused block, or no longer contains it.
+// An OriginRow describes a step in the history of the refused block: the model's call, the last request that
+// differed, or the first request with the defect.
 type OriginRow struct {
 	Turn int32
 	Call *stream.Call // the call that the model wrote; nil for a request

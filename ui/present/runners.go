@@ -46,7 +46,7 @@ func RunBy(t *stream.Turn, c *stream.Call, x stream.RunRule) []string {
 	return clientsOf(t, c, x, false)
 }
 
-// CarelessClients returns the same sentences, only about the clients that run the call.
+// CarelessClients is like RunBy, but leaves out the sentences about programs that don't run the call.
 func CarelessClients(t *stream.Turn, c *stream.Call, x stream.RunRule) []string {
 	return clientsOf(t, c, x, true)
 }

@@ -60,8 +60,8 @@ func makePage(k pageKey, src source, to *protocol.Target, draw display.Drawer) *
 	return p
 }
 
-// showOnlyWrote lays out the arguments without marks. It is for calls whose outcome is unknown, and for calls that
-// are not sent. The arguments are the same for every client.
+// showOnlyWrote lays out the arguments without marks, for a page without a body. The arguments are the same for every
+// policy.
 func (p *page) showOnlyWrote(src source, to *protocol.Target, draw display.Drawer) {
 	preview := src.Preview(to, &replay.Policies[0])
 	p.apart = true

@@ -24,8 +24,8 @@ type Condition struct {
 	slow   time.Duration // the command fails above this latency
 }
 
-// These constants are the conditions that a comparison must not show a worse or slower set, and that a search for drift
-// must not show that something is worse or slower since a day.
+// These constants are conditions. A comparison fails isWorse if the newer set is worse or slower. A search for drift
+// fails isDrift if it finds a day since which the runs are worse or slower.
 const (
 	isWorse = "worse"
 	isDrift = "drift"
