@@ -507,7 +507,7 @@ func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
 		a.add(fmt.Sprint("run", i), "%s", text)
 	}
 	if n := len(c.SentBack); n > 0 {
-		a.add("sent", "sent back %s, the last one %s", count.Of(n, "time"), quoteName(c.SentBack[n-1].Outcome))
+		a.add("sent", "sent back %s, the last time %s", count.Of(n, "time"), quoteName(c.SentBack[n-1].Outcome))
 	}
 	a.add("result", "%s", resultText(c, partText))
 	for i, f := range c.Findings {

@@ -306,7 +306,7 @@ func decodesAs(x *providers.Exchange, t *stream.Turn) *protocol.Protocol {
 func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 	lost, more := listDifference(whole.codes, repro.codes), listDifference(repro.codes, whole.codes)
 	if len(lost)+len(more) > 0 {
-		e.app.printNote("%s: the repro has different findings from the original: %s", e.path,
+		e.app.printNote("%s: the bug report's findings differ from the original's: %s", e.path,
 			present.JoinWords(textIf(len(lost) > 0, "it lacks "+present.JoinWords(lost...)), textIf(len(more) > 0, "it adds "+present.JoinWords(more...))))
 		e.app.code = max(e.app.code, 1)
 	}
@@ -323,7 +323,7 @@ func (e *export) compareRepro(t *stream.Turn, whole, repro foundCodes) {
 		note(c.Findings)
 	}
 	if len(besides) > 0 {
-		e.app.printNote("%s: these findings are not visible in the response's bytes, so the repro lacks them: %s", e.path, present.JoinWords(besides...))
+		e.app.printNote("%s: these findings are not visible in the response's bytes, so the bug report lacks them: %s", e.path, present.JoinWords(besides...))
 	}
 }
 

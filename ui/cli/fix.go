@@ -77,7 +77,7 @@ func (a *app) runFix(cmd *cobra.Command, args []string, f *fixFlags) error {
 	}
 	form, format := fixFormOf(text)
 	if form == nil {
-		return fmt.Errorf("%s: not a request body, and not a session of Codex or Claude Code%s\nuse 'toolscope check' for other files", paths[0], textIf(format != "", ": its format is "+format))
+		return fmt.Errorf("%s: neither a request body nor a session of Codex or Claude Code%s\nuse 'toolscope check' for other files", paths[0], textIf(format != "", ": its format is "+format))
 	}
 	if to == nil && form.DefaultTarget != "" {
 		to = providers.TargetOf(form.DefaultTarget)

@@ -246,7 +246,7 @@ func targetRules(t *protocol.Target) [][2]string {
 	}
 	return [][2]string{
 		{"arguments", present.JoinWords(form[t.Form], textIf(t.JSONOnly, "which must contain JSON"), textIf(t.Freeform, "or free text of custom tools"),
-			textIf(t.UnorderedKeys, "order of fields is lost"), depth)},
+			textIf(t.UnorderedKeys, "the order of fields is lost"), depth)},
 		{"ids", present.JoinWords(ifElse(t.IDs.Required, "required", "optional"), sizeRule(t.IDs.Min, t.IDs.Max, t.IDs.Class), textIf(t.IDs.Unique, "unique"))},
 		{"names", present.JoinWords(sizeRule(1, t.Names.Max, t.Names.Class), first)},
 		{"numbers", ifElse(t.Doubles, "IEEE 754 doubles", "as written")},

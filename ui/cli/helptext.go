@@ -67,10 +67,10 @@ var (
 	commandExits = map[string][]exitMeaning{
 		"check":   {{"0", "no findings that make the check fail"}, {"1", "findings that make the check fail"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
 		"stats":   {{"0", "no condition of --fail-on is met"}, {"1", "a condition of --fail-on is met or, with --strict, can't be decided"}, {"2", "wrong usage, or a file can't be read, is damaged or contains no model traffic"}},
-		"fix":     {{"0", "nothing to fix, or --write wrote a corrected copy"}, {"1", "faults that the provider refuses"}, {"2", "wrong usage, or a file can't be read or written"}},
-		"suite":   {{"0", "no wrong case, except those in the baseline"}, {"1", "wrong cases"}, {"2", "wrong usage, or the adapter broke its rules, ended too early or didn't answer"}},
+		"fix":     {{"0", "nothing to fix, or --write wrote a corrected copy"}, {"1", "faults that make the provider refuse the request"}, {"2", "wrong usage, or a file can't be read or written"}},
+		"suite":   {{"0", "no wrong cases, except those in the baseline"}, {"1", "wrong cases"}, {"2", "wrong usage, or the adapter broke its rules, ended too early or didn't answer"}},
 		"diff":    {{"0", "no differences"}, {"1", "differences"}, {"2", "wrong usage, or a file can't be read"}},
-		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed, or a preview has a loss that --fail-on-loss names"}}, commonExits[2:]...),
+		"replay":  append([]exitMeaning{{"0", "success"}, {"1", "the command failed or, with --fail-on-loss, a preview is refused or has such a loss"}}, commonExits[2:]...),
 		"torture": {{"0", "the client was right in all scenes"}, {"1", "the client was wrong in a scene or, with --strict, a result is unknown; with --compare: results differ"}, {"2", "wrong usage, the client failed the control, or its program wasn't found"}, {"128+n", "signal n ended the command"}},
 		"shrink":  {{"0", "success"}, {"1", "the command failed"}, {"2", "wrong usage, or the condition is false for the file"}, {"3", "a limit ended the search, or content of the original remains"}},
 		"run":     {{"N", "the agent ended with exit code N"}, {"2", "wrong usage"}, {"3", "the agent succeeded, but the capture has gaps or may contain secrets"}, {"128+n", "signal n ended the agent"}},

@@ -232,7 +232,7 @@ func (f *statsFlags) checkDrift(keys []stats.Key, conditions []stats.Condition) 
 	case slices.Contains(keys, stats.Day):
 		return usageErrorf("--by day: can't be used with --drift, which compares days\nleave day out of --by")
 	case !(f.alarms > 0 && f.alarms <= 365):
-		return usageErrorf("--alarms-per-year %g: not above 0 and at most 365", f.alarms)
+		return usageErrorf("--alarms-per-year %g: out of range\nuse a number above 0, up to 365", f.alarms)
 	}
 	return nil
 }

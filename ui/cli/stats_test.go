@@ -72,7 +72,7 @@ func TestStatsCompared(t *testing.T) {
 		{bad + " --vs " + good + " --fail-on worse", 1, "worse  gpt-x  ARGS_BROKEN  1 of 40 runs → 30 of 40", "--fail-on worse: 2 of"},
 		{good + " --vs " + bad + " --fail-on worse", 0, "better  gpt-x  ARGS_BROKEN", ""},
 		{slow + " --vs " + good + " --fail-on worse", 1, "slower  gpt-x  first token  p50 519 ms → 5.01 s", "--fail-on worse: 2 of"},
-		{few + " --vs " + good + " --fail-on worse", 0, "too few runs for 4 comparisons\n", "worse: too few runs for each comparison"},
+		{few + " --vs " + good + " --fail-on worse", 0, "too few runs for 4 comparisons\n", "worse: every comparison has too few runs"},
 		{few + " --vs " + good + " --fail-on worse --strict", 1, "too few", "too few"},
 		{"testdata/malformed.sse --by server --vs " + good, 0, "nothing to compare", ""},
 		{bad + " --vs " + good + " --format jsonl", 0, `"metric":"ARGS_BROKEN","verdict":"worse","before":{"runs":40,"with":1},"after":{"runs":40,"with":30}`, ""},

@@ -34,14 +34,14 @@ func Fields() []Field {
 		{Name: "state", Does: "state; bad means any failure or error finding", Example: "state:bad", ops: is, values: stateWords, read: readState},
 		{Name: "tool", Does: "name of the tool; = for the exact name", Example: "tool:run_shell", ops: is, calls: true, read: textField(toolOf)},
 		{Name: "model", Does: "name of the model", Example: "model:sonnet", ops: is, read: textField(modelOf)},
-		{Name: "agent", Does: "name of the agent, or its name on the hub", Example: "agent:Explore", ops: is, read: textField(agentOf)},
+		{Name: "agent", Does: "name of the agent, or its label on the hub", Example: "agent:Explore", ops: is, read: textField(agentOf)},
 		{Name: "file", Does: "file that the turn was read from", Example: "file:run.tsc", ops: is, read: textField(fileOf)},
 		{Name: "finding", Does: "code of a finding, or error, warn or info", Example: "finding:SCHEMA", ops: is, calls: true, values: findingCodes, read: readFinding},
 		{Name: "host", Does: "machine, or the host in the request's URL", Example: "host:openai.com", ops: is, read: textField(hostOf)},
 		{Name: "cost", Does: "cost of the turn, in US dollars", Example: "cost>0.01", ops: than, read: numberField(parseDollars, costOf)},
 		{Name: "took", Does: "duration of the turn, or of a call", Example: "took>2s", ops: than, read: numberField(parseSeconds, tookOf)},
 		{Name: "bytes", Does: "size of a call's arguments", Example: "bytes>1k", ops: than, calls: true, read: numberField(parseSize, sizeOf)},
-		{Name: "since", Does: "start: within a duration, or since a time of day", Example: "since:10m or since:14:05", ops: is, read: readSince},
+		{Name: "since", Does: "start: in the last 10 minutes, or since 14:05", Example: "since:10m or since:14:05", ops: is, read: readSince},
 		{Name: "sent", Does: "how a later request sent the call back", Example: "sent:changed", ops: is, calls: true, values: sentWords, read: readSent},
 	}
 }

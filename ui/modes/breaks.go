@@ -74,7 +74,7 @@ func (b *breakpointPage) Keys() []screen.Binding {
 	}
 	keys := []screen.Binding{
 		screen.Key("b", "change", "change the filter", b.editFilter),
-		screen.Key("esc q", "back", "close; calls stay held", b.host.Close),
+		screen.Key("esc q", "back", "close; responses stay held", b.host.Close),
 	}
 	if len(b.holds) > 0 {
 		keys = append([]screen.Binding{

@@ -249,7 +249,7 @@ func (p *Palette) Draw(pen *screen.Pen, y int) {
 	case y == foot:
 		p.drawOtherVerbs(pen)
 	case y == foot+2:
-		pen.Text(screen.Muted, pen.Truncate(display.Lit("  matches a verb's first letters, then its initials, then any word"), pen.Left))
+		pen.Text(screen.Muted, pen.Truncate(display.Lit("  finds commands by first letters, initials or words"), pen.Left))
 	case y < foot:
 		if row := p.Top + y - 1; row < len(p.shown) {
 			p.shown[row].drawRow(pen, row == p.At)

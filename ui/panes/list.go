@@ -91,7 +91,7 @@ func (l *List) Keys() []screen.Binding {
 	commands.Last = true
 	keys = append(keys, commands)
 	keys = append(keys,
-		screen.Key("-", "", "fold runs of healthy calls, or a machine", l.foldHere),
+		screen.Key("-", "", "fold healthy calls, or a machine", l.foldHere),
 		screen.Key("+", "", "unfold them", l.unfoldHere),
 		screen.Key("left h", "", "show the turn of the call", l.showTurn),
 	)

@@ -76,7 +76,7 @@ func clientsOf(t *stream.Turn, c *stream.Call, x stream.RunRule, runs bool) (say
 			}
 			text := programNames(who, own) + " " + rule.sentenceFor(c, run, len(who)) + knownWords[known]
 			if rule.runs && own && c.LatestResult() != nil {
-				text += "; it did: its result was sent back"
+				text += "; it did: the call's result was sent back"
 			}
 			say = append(say, text)
 		}

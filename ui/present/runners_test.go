@@ -63,7 +63,7 @@ func TestRunBy(t *testing.T) {
 			"OpenAI Agents JS and AI SDK do not run it: no finish reason arrived (seen when run)"},
 		{"who asked is known", "anthropic", `{"a":1}`, "claude-code", limit, "this client, Claude Code, runs it at delta 2, before the cut (seen when run)", ""},
 		{"and its result came", "anthropic", `{"a":1}`, "claude-code", answered,
-			"this client, Claude Code, runs it at delta 2, while the response continues (seen when run); it did: its result was sent back", ""},
+			"this client, Claude Code, runs it at delta 2, while the response continues (seen when run); it did: the call's result was sent back", ""},
 		{"who asked was not tried with it", "gemini", `{"a":1}`, "codex", done, "", "Gemini CLI and AI SDK run it when the response has ended (seen when run)" +
 			"|Pydantic AI, smolagents, CrewAI, Semantic Kernel, Spring AI and LangChain4j run it when the response has ended (documented)" +
 			"|LangChain JS, pi and Google Gen AI SDK for JavaScript leave the call to the application (seen when run)"},

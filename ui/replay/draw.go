@@ -243,13 +243,13 @@ type outcomeWords struct{ gets, lead, then string }
 
 var outcomeSentences = [replay.NumOutcomes]outcomeWords{
 	replay.Verbatim:     {"the same text", "Sent byte for byte", ""},
-	replay.AssumedEmpty: {"{} for no text", "With no text, sent as {}", ""},
+	replay.AssumedEmpty: {"{} for no text", "Empty arguments sent as {}", ""},
 	replay.Parsed:       {"the same object", "Sent as the same object", ""},
 	replay.Reformatted:  {"the same value", "Sent in another form", "the value is the same"},
 	replay.Unwrapped:    {"the object in it", "Sent as the object in the string", ""},
 	replay.Wrapped:      {"wrapped", "Sent inside another value", "the model will see other arguments"},
 	replay.Renamed:      {"another name", "Sent under another name", "the model will see another call"},
-	replay.AsText:       {"a text", "Sent as text", "the model will see no call"},
+	replay.AsText:       {"plain text", "Sent as text", "the model will see no call"},
 	replay.Repaired:     {"repaired", "Sent repaired", "the model will see arguments that it didn't write"},
 	replay.Emptied:      {"{} instead", "Sent as {}", "the model will see an empty call"},
 	replay.Dropped:      {"nothing", "Not sent", "the model will not see its call"},

@@ -125,7 +125,7 @@ func (c Condition) Check(groups []*Group, total *Group, compared *Comparison) (l
 		if bad > 0 {
 			list = append(list, Result{Fails: true, Text: fmt.Sprintf("%s: %d of %s", c.text, bad, count.Of(compared.Tests+compared.TooFew, "comparison"))})
 		} else if compared.Tests == 0 {
-			list = append(list, Result{TooFew: true, Text: c.text + ": too few runs for each comparison"})
+			list = append(list, Result{TooFew: true, Text: c.text + ": every comparison has too few runs"})
 		}
 		return list
 	case c.metric == "cost":
