@@ -35,7 +35,7 @@ var severals = []string{
 	"gap: a WebSocket message of %d bytes was not recorded: it is too long",
 	"interaction %d, at byte %d, is longer than %d bytes and is not read",
 	"line %d has %d bytes: lines longer than %d bytes are not read",
-	"line %d contains more than %d lines without line breaks between them: the rest is not read",
+	"line %d consists of more than %d lines without line breaks between them: the rest is not read",
 	"the program that wrote the log cut lines at %d bytes: the rest of each line is missing",
 	"the body is %d bytes longer than the limit (%d): the rest is left out, and its history is not read",
 	"the capture has gaps: %d bytes were not recorded",

@@ -158,7 +158,7 @@ func (f *Feed) markMidway(recs, more []Record) []Record {
 			f.begun[r.Exchange] = true
 			note, lost := "joined midway: earlier bytes are missing", max(1, f.lost)
 			if why := f.cutBefore(r.Exchange); why != "" {
-				note, lost = "continues; it was cut off above: "+why, max(1, f.since)
+				note, lost = "continues an exchange that was cut off above: "+why, max(1, f.since)
 			}
 			if r.Head == nil {
 				recs = append(recs, Record{Exchange: r.Exchange, Side: r.Side, At: r.At, Lost: lost, Head: &Head{File: f.c.file}, Note: note})

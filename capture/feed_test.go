@@ -59,7 +59,7 @@ func TestFeedGoesOn(t *testing.T) {
 			told = append(told, fmt.Sprint(r.Lost, " ", r.Note))
 		}
 	}
-	want := []string{"1 continues; it was cut off above: nothing was heard of a/main for 30s", "1 joined midway: earlier bytes are missing"}
+	want := []string{"1 continues an exchange that was cut off above: nothing was heard of a/main for 30s", "1 joined midway: earlier bytes are missing"}
 	if fmt.Sprint(told) != fmt.Sprint(want) || got[0].Exchange == cut[0].Exchange {
 		t.Errorf("%q, wanted %q", told, want)
 	}

@@ -14,7 +14,7 @@ var stalled = &stream.Diagnosis{
 	Verdict:      "stalled",
 	SeverityNote: "info if the response continued and is complete",
 	Meaning:      "The response paused for much longer than usual, during or after a call. Pings may have arrived: pings keep the connection open but contain nothing from the model.",
-	Advice:       "In your client, limit the time without a delta, and don't let pings reset that time. Retry the request.",
+	Advice:       "In your client, limit the time without a delta, and don't let pings reset the timer. Retry the request.",
 }
 
 // Limits on silences. maxCallSilence and maxOtherSilence apply while the usual gaps are unknown. A silence shorter

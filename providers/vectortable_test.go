@@ -170,7 +170,7 @@ var vectors = []vector{
 	{42, "an integer that no double holds", "gemini/int_precision", []string{
 		"complete STOP", `  sealed object complete: {"text":"9007199254740993 \\\" 1","ok":-9007199254740992,"n":[1,9007199254740993]}  INT_PRECISION`, `  sealed object complete: {"n":1.7976931348623157e+308,"m":-123456789012345678901}  INT_PRECISION`,
 	}, []string{
-		"INT_PRECISION: 9007199254740993 has more digits than a double can store: Google and most clients pass arguments on as doubles",
+		"INT_PRECISION: 9007199254740993 has more digits than a double can store: Google and most clients pass numbers on as doubles",
 	}},
 	{43, "an object in a list, which is no number", "aistudio/objects_in_list_two_fields", []string{
 		"complete 1", `  sealed object complete: {"todos":[{"id":"1","status":"pending"}]}  LIST_AMBIGUOUS  LENGTH_FIRST_DIVERGENCE!`,

@@ -156,7 +156,7 @@ func (t *Turn) reportUnopened(e *Event, n int) {
 	t.keepBase()
 	if t.unopened++; t.unopened == 1 {
 		t.firstUnopened = int32(n)
-		t.reportFinding(ProtocolViolation, n, "%s for slot %d, in which no call had begun", OwnFact(e.Kind.String()), e.Slot)
+		t.reportFinding(ProtocolViolation, n, "%s for index %d, at which no call had begun", OwnFact(e.Kind.String()), e.Slot)
 	}
 }
 
@@ -170,7 +170,7 @@ func (t *Turn) countUnopened() {
 	i := slices.IndexFunc(t.Findings, func(f Finding) bool {
 		return f.Diagnosis == ProtocolViolation && f.Event == int(t.firstUnopened)
 	})
-	t.Findings[i].AppendMessage(", and %s for slots without a call", Own(count.Of(t.unopened-1, "more event")))
+	t.Findings[i].AppendMessage(", and %s for indexes without a call", Own(count.Of(t.unopened-1, "more event")))
 }
 
 // openCall starts a call in e.Slot.
@@ -183,7 +183,7 @@ func (t *Turn) openCall(e Event, n int) *Call {
 	}
 	if old != nil && old.phase <= PhaseOpen {
 		c.reportFinding(ProtocolViolation, n, NoOffset,
-			"a new call began in slot %d before the arguments of call %d were final", e.Slot, old.Number)
+			"a new call began at index %d before the arguments of call %d were final", e.Slot, old.Number)
 	}
 	t.leaveLatestCall(c, n)
 	t.placeCall(c)
@@ -224,7 +224,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 		c.LastArgAt = e.At
 		t.leaveLatestCall(c, n)
 		if t.lastArgs != 0 && t.lastArgs != int32(c.Number) && len(c.args.s) > 0 {
-			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the slot shows which call a delta belongs to")
+			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the index or id shows which call a delta belongs to")
 		}
 		t.lastArgs = int32(c.Number)
 		c.checkBorder(e.Text, n)

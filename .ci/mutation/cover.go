@@ -19,7 +19,7 @@ type coverage map[string][]block
 func (o *options) coverage(profile string) (coverage, error) {
 	args := []string{"test", "-count=1", "-run", o.run, "-coverprofile", profile, "-coverpkg", o.pkg}
 	if out, err := o.output(context.Background(), append(args, o.tests...)...); err != nil {
-		return nil, fmt.Errorf("the tests fail without a change: %w\n%s", err, out)
+		return nil, fmt.Errorf("the tests fail even without a change: %w\n%s", err, out)
 	}
 	file, err := os.Open(profile)
 	if err != nil {

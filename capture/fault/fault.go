@@ -69,7 +69,7 @@ var kinds = []faultKind{
 	},
 	{
 		name: "delay", arg: "=TIME", example: "delay=250ms",
-		does: "wait before each event, regardless of the speed", read: readPause,
+		does: "wait before each event, regardless of --speed", read: readPause,
 		setUp: func(b *Injector, f Fault) { b.pause = f.pause },
 	},
 	{

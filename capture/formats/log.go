@@ -178,7 +178,7 @@ func (r *lineReader) holdsLine(rest []byte) bool {
 	case !slices.ContainsFunc(finds, func(f payload) bool { return f.is != aRest }):
 		return false
 	case r.glued == maxGluedLines:
-		r.addNote(fmt.Sprintf("line %d contains more than %d lines without line breaks between them: the rest is not read", r.number-r.before, maxGluedLines), true)
+		r.addNote(fmt.Sprintf("line %d consists of more than %d lines without line breaks between them: the rest is not read", r.number-r.before, maxGluedLines), true)
 		return false
 	}
 	r.glued++

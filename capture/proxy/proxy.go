@@ -305,7 +305,7 @@ func CheckHost(host string) error {
 	name := strings.ToLower(strings.TrimSuffix(host, "."))
 	_, notNumber := strconv.ParseUint(name[strings.LastIndex(name, ".")+1:], 0, 64)
 	if notNumber == nil || name == "metadata.google.internal" {
-		return fmt.Errorf("%q is not a name or an address of a host that may be reached: %w", host, errForbidden)
+		return fmt.Errorf("%q is not the name or address of a host that may be reached: %w", host, errForbidden)
 	}
 	return nil
 }

@@ -124,7 +124,7 @@ func (c *fileContent) add(rec capture.Record) {
 // moveTo moves the content to a gap. The parameter why is the cause of the gap.
 func (c *fileContent) moveTo(g *gap, why string) {
 	c.last.Exchange = max(1, c.last.Exchange)
-	c.last.Note = fmt.Sprintf("gap: %s while toolscope was recording to it, with %s of bodies", why, count.Of(c.bytes, "byte"))
+	c.last.Note = fmt.Sprintf("gap: %s while toolscope was recording to it; the file contained %s of bodies", why, count.Of(c.bytes, "byte"))
 	g.add(c.last, why)
 	for _, number := range slices.Sorted(maps.Keys(c.open)) {
 		x := c.open[number]

@@ -83,7 +83,7 @@ func TestDamagedFile(t *testing.T) {
 			})
 			want := "1 head 200 5 bytes eof\n2request head POST0 5 bytes\n2 7 bytes\n2 2 bytes eof"
 			if test.damage != "" {
-				want = "2 note gap: " + test.damage + " while toolscope was recording to it, with 17 bytes of bodies\n2request head POST0\n" +
+				want = "2 note gap: " + test.damage + " while toolscope was recording to it; the file contained 17 bytes of bodies\n2request head POST0\n" +
 					"2request lost 5 note gap: 5 bytes of exchange 2 were not recorded: " + test.damage +
 					"\n2 lost 7 note gap: 7 bytes of exchange 2 were not recorded: " + test.damage + "\n2 2 bytes eof"
 			}
@@ -127,7 +127,7 @@ func TestNoNewFile(t *testing.T) {
 			t.Error("no error")
 		}
 	})
-	expect(t, recordedFile(t, path), "1 note gap: DIR/x.tsc was removed while toolscope was recording to it, with 0 bytes of bodies\n"+
+	expect(t, recordedFile(t, path), "1 note gap: DIR/x.tsc was removed while toolscope was recording to it; the file contained 0 bytes of bodies\n"+
 		"1 lost 3 note gap: 3 bytes of exchange 1 were not recorded: DIR/x.tsc was removed\n1 2 bytes eof")
 }
 

@@ -80,7 +80,7 @@ var (
 	callUnasked = &stream.Diagnosis{
 		Code: "ACP_UNASKED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The agent ran a call that can change something, but asked for no permission in the session.",
-		Advice:  "Check the agent's permission mode and its list of allowed tools if the agent should ask.",
+		Advice:  "If the agent should have asked, check its permission mode and its list of allowed tools.",
 	}
 	callOpen = &stream.Diagnosis{
 		Code: "ACP_OPEN", Severity: stream.Info, By: stream.Client,
@@ -90,7 +90,7 @@ var (
 	ranRejected = &stream.Diagnosis{
 		Code: "ACP_RAN_REJECTED", Severity: stream.Info, By: stream.Client,
 		Verdict: "ran refused",
-		Meaning: "The user or the editor refused a call, but the agent reports that it completed.",
+		Meaning: "The user or the editor refused a call, but the agent reports that the call completed.",
 		Advice:  "Check the effects of the call. Report the problem to the developers of the agent.",
 	}
 	promptCancelled = &stream.Diagnosis{
@@ -408,7 +408,7 @@ func (d *decoder) endCall(s *session, c *call, failed bool) {
 	switch {
 	case failed:
 	case c.rejected:
-		c.Find(ranRejected, "the call was refused, but the agent reports that it completed")
+		c.Find(ranRejected, "the call was refused, but the agent reports it as completed")
 	case !s.asks && !s.unasked && slices.Contains([]string{"execute", "edit", "delete", "move"}, c.kind):
 		s.unasked = true
 		c.Find(callUnasked, "the agent ran %s without a request for permission", stream.Fact(c.Name))

@@ -77,7 +77,7 @@ func (r *run) readPiUpdate(e json.Value) {
 		if kind == "toolcall_delta" {
 			c.Args(e.Get("delta"))
 		} else if kind == "toolcall_end" && !c.SealWhole(whole.Get("arguments")) {
-			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info), "pi read different arguments from the deltas; toolscope shows the deltas: %s", protocol.Clip(whole.Get("arguments")))
+			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info), "pi's complete arguments differ from the deltas; toolscope shows the deltas: %s", protocol.Clip(whole.Get("arguments")))
 		}
 	}
 }

@@ -122,7 +122,7 @@ var findings = []*stream.Diagnosis{
 var (
 	argsAbsent = &stream.Diagnosis{
 		Code: "ARGS_ABSENT", Severity: stream.Info, By: stream.Provider,
-		Meaning: "AI Studio omits the arguments of a call that has none. toolscope uses {} instead.",
+		Meaning: "For a call without arguments, AI Studio leaves out the arguments field. toolscope uses {} instead.",
 		Advice:  "Run the call with {}.",
 	}
 	argsNotPositional = &stream.Diagnosis{

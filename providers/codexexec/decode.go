@@ -83,7 +83,7 @@ func (d *decoder) endTurn(kind string) {
 
 func (d *decoder) openTurn() *protocol.Turn {
 	d.turn, d.calls = d.Open(stream.Opening{}), map[string]*protocol.Call{}
-	d.Once(itemsOnly, "codex exec reports its own actions, not the model's output: the model, the times, and calls that Codex could not run are missing")
+	d.Once(itemsOnly, "codex exec reports its own actions, not the model's output: the model's name, the times, and calls that Codex could not run are missing")
 	for _, words := range d.notices {
 		d.turn.Find(notice, "%s", words)
 	}

@@ -164,7 +164,7 @@ func (d *decoder) sealCall(ch *candidateState, from []byte) {
 	}
 	if at, number := bigInteger(text); number != nil {
 		k.FindAt(at, protocol.IntPrecision,
-			"%s has more digits than a double can store: Google and most clients pass arguments on as doubles", number)
+			"%s has more digits than a double can store: Google and most clients pass numbers on as doubles", number)
 	}
 	k.Seal()
 }

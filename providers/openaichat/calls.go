@@ -227,7 +227,7 @@ func (d *decoder) continueCall(st *choiceState, k *call, w *wireCall, id string)
 		k.Meta(stream.CallInfo{Name: name})
 		d.checkName(k)
 	case name == k.Name:
-		k.Once(nameRepeated, "later deltas repeat the name: clients that append the repeats call an unknown tool")
+		k.Once(nameRepeated, "later deltas repeat the name: clients that append it each time call an unknown tool")
 	default:
 		k.Once(nameFragmented,
 			"the name arrived as %q and then as %q: toolscope keeps the first part; together, the parts are %q", k.Name, name, k.Name+name)

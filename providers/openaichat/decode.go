@@ -320,7 +320,7 @@ func (d *decoder) reportUsage() {
 	for i := range c.choices.Len() {
 		if u := c.choices.At(i).usage; u.IsPresent() && !told.IsPresent() {
 			told = u
-			d.turn.Once(usageInChoice, "the usage is inside a choice instead of the chunk")
+			d.turn.Once(usageInChoice, "the usage is inside a choice instead of the chunk itself")
 		}
 	}
 	if told.Kind() != '{' {

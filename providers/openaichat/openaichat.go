@@ -249,7 +249,7 @@ var (
 	idEmpty = &stream.Diagnosis{
 		Code: "ID_EMPTY", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "Later deltas of a call have an empty id. The first id of the call stays valid.",
-		Advice:  "Nothing, if your client ignores empty ids. Another client may start a new call.",
+		Advice:  "Nothing, if your client ignores empty ids. Other clients may start a new call.",
 	}
 	idRepeated = &stream.Diagnosis{
 		Code: "ID_REPEATED", Severity: stream.Info, By: stream.Gateway,
@@ -268,7 +268,7 @@ var (
 	}
 	nameRepeated = &stream.Diagnosis{
 		Code: "NAME_REPEATED", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "Later deltas of a call repeat the name. A client that appends each repeat calls a tool that doesn't exist.",
+		Meaning: "Later deltas of a call repeat the name. A client that appends the name each time calls a tool that doesn't exist.",
 		Advice:  "Make your client set the name instead of appending to it.",
 	}
 	nameFragmented = &stream.Diagnosis{
@@ -323,7 +323,7 @@ var (
 	}
 	usageInChoice = &stream.Diagnosis{
 		Code: "USAGE_IN_CHOICE", Severity: stream.Info, By: stream.Gateway,
-		Meaning: "The usage is inside a choice instead of the chunk. Clients that read the usage only from the chunk count no tokens.",
+		Meaning: "The usage is inside a choice instead of the chunk itself. Clients that read the usage only from the chunk itself count no tokens.",
 		Advice:  "Make your client read the usage in both places.",
 	}
 	usageCumulative = &stream.Diagnosis{

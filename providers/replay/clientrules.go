@@ -311,7 +311,7 @@ func langChainJSRule(r receivedCall, to string) clientCall {
 	case to == ollama && (r.from == responses || r.from == gemini):
 		return leftOut // if the content of a message is a list, LangChain reads only the tool_use parts
 	case r.from == messages && to == ollama && !valid && !among:
-		return clientCall{throws: "the client has a tool_use but no call for it"}
+		return clientCall{throws: "the client's message has a tool_use block without a matching call"}
 	case r.from == messages && to == messages && !valid:
 		if v, ok = js.Parse(r.args); !ok {
 			v = js.EmptyObject()

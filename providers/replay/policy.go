@@ -181,7 +181,7 @@ const (
 var clients = []Policy{
 	{
 		Name: "claude-code", Known: client.Ran, targets: []string{messages}, own: true, way: claudeCodeRule, aborted: abortLeavesCall,
-		Description: `Arguments that don't parse become {"__unparsedToolInput": {"raw": …, "len": …}}, with the text cut to 2,048 characters. null becomes {}. Other values that are not an object stay unchanged, and the provider refuses them. The key __proto__ is left out.`,
+		Description: `Arguments that don't parse become {"__unparsedToolInput": {"raw": …, "len": …}}, with the text cut to 2,048 characters. null becomes {}. Other values that are not objects stay unchanged, and the provider refuses them. The key __proto__ is left out.`,
 	},
 	{
 		Name: "codex", Known: client.Ran, targets: []string{responses}, own: true, way: codexRule, aborted: abortLeavesCall, shapes: codexShapes,
@@ -218,7 +218,7 @@ var clients = []Policy{
 	},
 	{
 		Name: "ai-sdk", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: `streamText with tools: arguments that don't parse become {}. Values that are not an object stay unchanged for Responses and Gemini. They become {"rawInvalidInput": …} for Anthropic and Bedrock, and {} for Chat. An object in a string becomes an object. A call from Chat or Gemini without an id gets an id. For Bedrock, characters other than letters, digits, _ and - are removed from names.`,
+		Description: `streamText with tools: arguments that don't parse become {}. Values that are not objects stay unchanged for Responses and Gemini. They become {"rawInvalidInput": …} for Anthropic and Bedrock, and {} for Chat. An object in a string becomes an object. A call from Chat or Gemini without an id gets an id. For Bedrock, characters other than letters, digits, _ and - are removed from names.`,
 	},
 	{
 		Name: "ai-sdk-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
@@ -226,11 +226,11 @@ var clients = []Policy{
 	},
 	{
 		Name: "ai-sdk-6", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{six: true}.sendCall, names: aiSDKNames, shapes: aiSDKShapes,
-		Description: "The rules are the same as for ai-sdk, except that values that are not an object are sent to Anthropic unchanged, and Anthropic refuses them.",
+		Description: "The rules are the same as for ai-sdk, except that values that are not objects are sent to Anthropic unchanged, and Anthropic refuses them.",
 	},
 	{
 		Name: "ai-sdk-6-ui", Known: client.Ran, targets: []string{chat, responses, messages, gemini, bedrock}, way: aiSDK{page: true, six: true}.sendCall, names: aiSDKPageNames, shapes: aiSDKShapes,
-		Description: "The rules are the same as for ai-sdk-ui, except that values that are not an object are sent to Anthropic unchanged, and Anthropic refuses them.",
+		Description: "The rules are the same as for ai-sdk-ui, except that values that are not objects are sent to Anthropic unchanged, and Anthropic refuses them.",
 	},
 	{
 		Name: "mastra", Known: client.Ran, targets: []string{chat, responses, messages, gemini}, own: true, way: mastraRule, names: mastraNames, shapes: aiSDKShapes,

@@ -249,7 +249,7 @@ func activeLoop(messages []protocol.Message) int {
 // makeText adapts a text to the target. It returns false if the text is left out.
 func (c *previewBuilder) makeText(p *protocol.Part) bool {
 	if p.Signature != "" && !c.same {
-		c.addLoss(SignatureDropped.newLoss("the signature of a text is valid only for the provider that created it"))
+		c.addLoss(SignatureDropped.newLoss("the signature of text is valid only for the provider that created it"))
 		p.Signature = ""
 	}
 	return len(p.Text) > 0 || p.Raw != nil

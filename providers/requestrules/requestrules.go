@@ -5,6 +5,7 @@ package requestrules
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 
 	"toolscope/providers/protocol"
@@ -198,7 +199,7 @@ func illegalID(to *protocol.Target) string {
 	size := count.Of(to.IDs.Max, "byte")
 	switch {
 	case to.IDs.Exact():
-		return "an id doesn't consist of " + size + " of letters and digits"
+		return fmt.Sprintf("an id doesn't consist of exactly %d letters and digits", to.IDs.Max)
 	case to.IDs.Class == "":
 		return "an id has more than " + size
 	}

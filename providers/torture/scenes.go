@@ -225,7 +225,7 @@ var Scenes = sync.OnceValue(func() []Scene {
 		{
 			Name: "seal-twice", Sends: "a complete call whose end is sent twice", Steps: joinSteps(wholeCall(0, "note", alpha), sealCall(0), waitFor(300), tool),
 			Must: "run the call once", MayNot: "run the call twice", OffSpec: []string{"*"}, MayRefuse: true,
-			Why: "a call with one id is one call", Source: practice, Calls: []Call{{"note", alpha}},
+			Why: "an id identifies a call, however often its end is sent", Source: practice, Calls: []Call{{"note", alpha}},
 		},
 		{
 			Name: "index-zero", Sends: "two calls with different ids and the same index", Steps: joinSteps(wholeCall(0, "note", alpha), wholeCall(1, "note", beta), tool), Form: Form{ZeroIndex: true},
