@@ -69,9 +69,7 @@ func (p *Provider) chooseAmong(fits func(*servedExchange) int, query string, a *
 		if f.path == 0 {
 			continue
 		}
-		if f.alike = e.asked.matchScore(a); f.alike > 0 {
-			f.shared = e.asked.overlapWith(a)
-		}
+		f.alike, f.shared = e.asked.matchScore(a), e.asked.overlapWith(a)
 		if !e.used {
 			f.unused = 1
 		}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -119,6 +120,29 @@ func TestEndAlike(t *testing.T) {
 	}
 }
 
+// TestWords checks which bytes belong to the words that are compared, and that shorter words are left out.
+func TestWords(t *testing.T) {
+	const text = `{"id":"call_0-9z","name":"Zebra data","of":[{"größe":"abc, four"}]}`
+	var got []string
+	for word := range jsonWords([]byte(text)) {
+		got = append(got, string(word))
+	}
+	if want := []string{"call_0-9z", "name", "Zebra", "data", "größe", "four"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestItems checks that an input that is a string is one item of the history, and a missing input is none.
+func TestItems(t *testing.T) {
+	for body, want := range map[string]int{
+		`{"messages":[{"a":1},{"b":2}]}`: 2, `{"input":"hello"}`: 1, `{"input":[{"a":1},{"b":2}]}`: 2, `{"model":"m"}`: 0,
+	} {
+		if a := readAsked([]byte(body)); len(a.items) != want || a.known != (want > 0) {
+			t.Errorf("%s: %d items, known %t", body, len(a.items), a.known)
+		}
+	}
+}
+
 func gunzip(_ http.Header, coded []byte) ([]byte, error) {
 	r, err := gzip.NewReader(bytes.NewReader(coded))
 	if err != nil {
@@ -155,5 +179,15 @@ func TestCodings(t *testing.T) {
 			t.Errorf("%q for %q: %q %v", c.faults, c.accept, got, resp.Header)
 		}
 		server.Close()
+	}
+}
+
+// TestUncodedRequest checks that a body that is JSON despite its Content-Encoding is not decoded.
+func TestUncodedRequest(t *testing.T) {
+	decode := func(http.Header, []byte) ([]byte, error) { return nil, nil }
+	server := httptest.NewServer(New(Options{Exchanges: sessionExchanges(), Decode: decode}))
+	defer server.Close()
+	if _, got := asking(t, server, "/v1/messages", session[3], http.Header{"Content-Encoding": {"deflate"}}); got != "3" {
+		t.Errorf("answered by %s", got)
 	}
 }

@@ -143,7 +143,7 @@ func (g *exchangeBuilder) addBytes(r capture.Record) {
 // exchange is not cut.
 func (g *exchangeBuilder) splitSocket() []Exchange {
 	x := g.Exchange
-	x.Socket, x.Asked, x.Chunks, x.HeadAfter, x.Cut = true, nil, nil, 0, false
+	x.Socket, x.Asked, x.Chunks, x.HeadAfter, x.EndAfter, x.Cut = true, nil, nil, 0, 0, false
 	list := []Exchange{x}
 	var base time.Duration
 	for _, m := range g.sides {

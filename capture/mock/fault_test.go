@@ -117,6 +117,17 @@ func TestWrites(t *testing.T) {
 	}
 }
 
+// TestRecordedErrors checks that recorded errors get no faults.
+func TestRecordedErrors(t *testing.T) {
+	for status, want := range map[int]string{302: "data: 1\n\n", 400: "data: 1\n\ndata: 2\n\n"} {
+		x := Exchange{Status: status, Chunks: []Chunk{{0, []byte("data: 1\n\ndata: 2\n\n")}}}
+		o := Options{Exchanges: []Exchange{x}, Faults: faults(t, "cut@1")}
+		if s, _, broken := played(o, t.Context()); s.Body.String() != want || broken != (status < 400) {
+			t.Errorf("%d: %q, broken %t", status, s.Body, broken)
+		}
+	}
+}
+
 // TestUnfitOnce checks that a fault without an effect is reported once for each exchange.
 func TestUnfitOnce(t *testing.T) {
 	var said []string

@@ -235,12 +235,26 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
+// TestManyPaths checks that the error names at most 20 paths and counts the others.
+func TestManyPaths(t *testing.T) {
+	var list []Exchange
+	for i := range 22 {
+		list = append(list, Exchange{Method: "POST", URL: fmt.Sprintf("/v1/%d", i)})
+	}
+	_, body, _ := posted(t, Options{Exchanges: list}, "POST", "/none")
+	if !strings.Contains(body, "POST /v1/18, POST /v1/19, 2 more\"") {
+		t.Error(body)
+	}
+}
+
 // TestBroken checks that a connection that broke before or in its response breaks again, and that a response with an
 // impossible status is sent with status 200.
 func TestBroken(t *testing.T) {
 	list := opened(t, `{"toolscope":1}`+"\n"+
 		`{"x":1,"side":"request","head":{"method":"POST","url":"/cut"}}`+"\n"+
 		`{"x":2,"side":"request","head":{"method":"POST","url":"/silent"}}`+"\n"+
+		`{"x":3,"side":"request","head":{"method":"POST","url":"/blocked"}}`+"\n"+
+		`{"x":3,"head":{"status":999},"d":"x","end":"eof"}`+"\n"+
 		`{"x":4,"head":{"status":70000},"d":"x","end":"eof"}`+"\n"+
 		`{"x":1,"d":"data: 1\n\n","end":"cut","why":"reset"}`+"\n")
 	server := httptest.NewServer(New(Options{Exchanges: list}))
@@ -248,8 +262,11 @@ func TestBroken(t *testing.T) {
 	if _, body, err := request(t, server, "POST", "/cut"); body != "data: 1\n\n" || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%q, %v", body, err)
 	}
-	if resp, _, err := request(t, server, "POST", "/silent"); err == nil {
-		t.Errorf("%v", resp)
+	if resp, _, err := request(t, server, "POST", "/silent"); resp != nil || err == nil {
+		t.Errorf("%v, %v", resp, err)
+	}
+	if resp, _, err := request(t, server, "POST", "/blocked"); err != nil || resp.StatusCode != 999 {
+		t.Errorf("%v, %v", resp, err)
 	}
 	if resp, _, err := request(t, server, "POST", "/bare"); err != nil || resp.StatusCode != 200 {
 		t.Errorf("%v, %v", resp, err)
@@ -272,6 +289,11 @@ func TestRead(t *testing.T) {
 			{Exchange: 3, At: 50, Data: []byte("d")},
 			{Exchange: 3, At: 45, Data: []byte("e")},
 			{Exchange: 2, At: 40, End: capture.EndEOF},
+			{Exchange: 4, Side: capture.Request, At: 0, Head: &capture.Head{URL: "/b"}, Note: "about the exchange"},
+			{Exchange: 4, At: 30, Head: &capture.Head{Status: 200}, Note: "one byte is missing", Lost: 1},
+			{Exchange: 5, At: capture.NoTime, Data: []byte("f")},
+			{Exchange: 5, Side: capture.Request, At: 35, Data: []byte("late")},
+			{Exchange: 5, At: 50, Data: []byte("g")},
 		} {
 			if !yield(r, nil) {
 				return
@@ -280,14 +302,20 @@ func TestRead(t *testing.T) {
 		yield(capture.Record{}, failed)
 	}
 	list, notes, err := Read(src)
-	if !errors.Is(err, failed) || !slices.Equal(notes, []string{"damaged line 2"}) || len(list) != 2 {
+	if !errors.Is(err, failed) || !slices.Equal(notes, []string{"damaged line 2", "one byte is missing"}) || len(list) != 4 {
 		t.Fatal(list, notes, err)
 	}
-	a, b := list[0], list[1] // in the order in which they began
+	a, b, c, d := list[0], list[1], list[2], list[3] // in the order in which they began
 	if a.Number != 3 || a.HeadAfter != 10 || a.Chunks[0].After != 30 || a.Chunks[1].After != 30 || !a.Cut || a.File != "f" {
 		t.Errorf("%+v", a)
 	}
 	if b.Number != 2 || b.HeadAfter != 0 || b.Chunks[1].After != 0 || b.EndAfter != 28 || b.Cut || string(b.Body()) != "bc" {
 		t.Errorf("%+v", b)
+	}
+	if c.Number != 4 || c.HeadAfter != 30 {
+		t.Errorf("%+v", c)
+	}
+	if d.Number != 5 || d.Chunks[1].After != 0 {
+		t.Errorf("%+v", d)
 	}
 }

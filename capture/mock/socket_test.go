@@ -2,10 +2,13 @@ package mock
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +38,8 @@ func dial(t *testing.T, server *httptest.Server, path string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if res.StatusCode != 101 || res.Header.Get("Sec-Websocket-Accept") != capture.WebSocketAcceptKey("a2V5") || res.Header.Get("X-Own") != "7" || len(res.Header.Values("Upgrade")) != 1 {
+	if res.StatusCode != 101 || res.Header.Get("Sec-Websocket-Accept") != capture.WebSocketAcceptKey("a2V5") || res.Header.Get("Connection") != "Upgrade" ||
+		res.Header.Get("X-Own") != "7" || len(res.Header.Values("Upgrade")) != 1 {
 		t.Fatalf("%s %v", res.Status, res.Header)
 	}
 	c := &client{t, conn, make(chan string, 100)}
@@ -47,6 +51,9 @@ func dial(t *testing.T, server *httptest.Server, path string) *client {
 			n, err := r.Read(buffer)
 			reader.Write(buffer[:n], func(message []byte, _ uint64) { c.got <- string(message) })
 			if err != nil {
+				if errors.Is(err, os.ErrDeadlineExceeded) {
+					c.got <- "no end"
+				}
 				return
 			}
 		}
@@ -120,7 +127,8 @@ func talked(t *testing.T) []Exchange {
 // TestSocket checks that each message gets the recorded response to the most similar message, on any
 // connection. A Ping gets a Pong, and a Close gets a Close.
 func TestSocket(t *testing.T) {
-	server := httptest.NewServer(New(Options{Exchanges: talked(t)}))
+	asked := make(chan Response, 100)
+	server := httptest.NewServer(New(Options{Exchanges: talked(t), OnResponse: func(a Response) { asked <- a }}))
 	defer server.Close()
 	c := dial(t, server, "/openai/responses")
 	c.expect(`{"hello":1}`)
@@ -144,6 +152,54 @@ func TestSocket(t *testing.T) {
 	other.send(capture.OpText, another)
 	other.expect(`{"hello":1}`, `{"other":1}`)
 	other.expectEnd() // the recorded connection broke here
+	var messages []int
+	for len(asked) > 0 {
+		if a := <-asked; a.Method == "message to" {
+			messages = append(messages, len(a.Exchange.Chunks))
+		}
+	}
+	if want := []int{1, 2, 1, 1, 1, 1, 1, 1}; !slices.Equal(messages, want) {
+		t.Errorf("messages with %d responses, want %d", messages, want)
+	}
+}
+
+// TestSocketBroken checks that a connection ends after a frame that breaks the rules.
+func TestSocketBroken(t *testing.T) {
+	server := httptest.NewServer(New(Options{Exchanges: talked(t)}))
+	defer server.Close()
+	c := dial(t, server, "/v1/responses")
+	c.expect(`{"hello":1}`)
+	c.send(0x3, "an unknown kind")
+	c.expectEnd()
+}
+
+// TestReadSocket checks that Read makes an exchange from each message of the client, with times since that message. An
+// exchange is cut if the client left before its response ended.
+func TestReadSocket(t *testing.T) {
+	list := opened(t, `{"toolscope":1}`+"\n"+
+		`{"x":1,"t":10,"side":"request","head":{"method":"GET","url":"wss://h/v1/responses"}}`+"\n"+
+		`{"x":1,"t":20,"head":{"status":101}}`+"\n"+
+		fmt.Sprintf(`{"x":1,"t":30,"side":"request","d":%q}`+"\n", first)+
+		fmt.Sprintf(`{"x":1,"t":45,"d":%q}`+"\n", last)+
+		fmt.Sprintf(`{"x":1,"t":50,"side":"request","d":%q}`+"\n", second)+
+		`{"x":1,"t":57,"d":"{\"a\":3}"}`+"\n"+
+		`{"x":1,"t":60,"end":"cut","why":"the client went away","by":"client"}`+"\n")
+	var got []string
+	for _, x := range list {
+		line := fmt.Sprint(len(x.Asked), " head ", x.HeadAfter, " end ", x.EndAfter, " cut ", x.Cut)
+		for _, c := range x.Chunks {
+			line += fmt.Sprint(", ", len(c.Data), " after ", c.After)
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"0 head 0s end 0s cut false",
+		fmt.Sprintf("%d head 0s end 15ms cut false, %d after 15ms", len(first), len(last)),
+		fmt.Sprintf("%d head 0s end 7ms cut true, 7 after 7ms", len(second)),
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%q\nwant %q", got, want)
+	}
 }
 
 // TestSocketFaults checks that warm-up messages get no faults, and that a connection breaks where a fault
