@@ -16,7 +16,7 @@ type decoder struct {
 	ev            event
 	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
-	done          bool  // whether the last stop reason is neither a limit nor a refusal
+	done          bool  // whether the last stop reason is a normal end
 	started       int32 // number of blocks that began at a new index
 	usage         tokenCounts
 	servingModels []string // models in usage.iterations, if there are several
@@ -26,7 +26,7 @@ type decoder struct {
 type contentBlock struct {
 	kind   string
 	open   bool
-	signed bool  // reasoning with a signature
+	signed bool  // whether the signature of the reasoning has arrived
 	text   bool  // whether reasoning text has arrived in deltas
 	call   int32 // slot of the block's call, which may have begun in an earlier block
 }
@@ -106,8 +106,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 // Close ends the stream. A turn that is still open is cut off, because message_stop is missing.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
 
-// endTurn ends the turn if it is open. It then reports the calls whose blocks have not ended, unless the stop reason
-// is a limit or a refusal.
+// endTurn ends the turn if it is open. If the stop reason is a normal end, endTurn first reports the calls whose
+// blocks have not ended.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && d.done {
 		for _, c := range d.turn.OpenCalls() {

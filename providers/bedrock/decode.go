@@ -12,7 +12,7 @@ type decoder struct {
 	ev      event
 	turn    *protocol.Turn
 	stopped bool // messageStop has come
-	done    bool // whether there is a stop reason that is neither a limit nor a refusal
+	done    bool // whether the stop reason is a normal end
 	counted bool // metadata has come
 }
 
@@ -77,8 +77,8 @@ func (d *decoder) Close() {
 
 func (d *decoder) cutTurn() { d.turn.Cut("the stream ended without messageStop") }
 
-// endTurn ends the turn after messageStop. It reports missing metadata and, unless the stop reason is a limit or a
-// refusal, calls without contentBlockStop.
+// endTurn ends the turn after messageStop. It reports missing metadata and, if the stop reason is a normal end, calls
+// without contentBlockStop.
 func (d *decoder) endTurn() {
 	if d.turn.IsOpen() && d.done {
 		for _, c := range d.turn.OpenCalls() {

@@ -33,7 +33,7 @@ type decoder struct {
 	turn    *protocol.Turn
 	calls   map[string]*protocol.Call // calls of the turn, by the id of the item
 	notices []string                  // notices that arrived before the turn
-	block   int32                     // number of the reasoning block
+	block   int32                     // number of the latest reasoning block
 }
 
 // Frame reads one line.

@@ -309,7 +309,7 @@ func (d *document) placeResults(call partPlace, last int, results encodedResults
 	case results.blocks == nil || next == len(d.Messages) || d.Messages[next].Role != protocol.User || !d.Target.Merges && !hasResults(&d.Messages[next]):
 		return []edit{d.insertAfter(i, results.items...)}
 	}
-	before := 0 // number of calls before this call in its message
+	before := 0 // number of calls in the message before the first of these calls
 	for _, p := range d.Messages[call.message].Parts[:call.part] {
 		if p.Kind == protocol.CallPart && !p.RunByProvider {
 			before++

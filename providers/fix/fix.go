@@ -113,7 +113,7 @@ func (d *document) checkRules() (all []requestrules.Breach) {
 // is "".
 func (d *document) clientWords(b *requestrules.Breach, at requestrules.Spot) string {
 	if b.Rule == "result-has-call" && d.Form == Codex && d.findCall(at) != nil {
-		return "" // the call comes later
+		return "" // the session has the call in another place
 	}
 	return d.RuleWords[b.Rule]
 }

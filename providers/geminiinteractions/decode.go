@@ -351,8 +351,8 @@ func (d *decoder) Close() {
 	}
 }
 
-// reportUsage adds the thoughts to the output count, and the tool-use tokens to the input count. It doesn't add the
-// thoughts if the total shows that the output count already includes them.
+// reportUsage reports the usage. It adds the tool-use tokens to the input count, and the thoughts to the output
+// count. It doesn't add the thoughts if the total shows that the output count already includes them.
 func (d *decoder) reportUsage(u json.Value, tier string) {
 	if u.Kind() != '{' {
 		return

@@ -7,7 +7,7 @@ import (
 )
 
 // clientOnly lists hosts of models that the other tables don't have, because toolscope doesn't send requests to them.
-// Their own clients use them: Qwen Code, GitHub Copilot, the AI SDK's gateway, Kimi Code, opencode.
+// Their own clients use them, such as Qwen Code, GitHub Copilot, Kimi Code and opencode.
 var clientOnly = []string{
 	"dashscope.aliyuncs.com", "api.githubcopilot.com", "api.individual.githubcopilot.com", "api.business.githubcopilot.com",
 	"api.enterprise.githubcopilot.com", "ai-gateway.vercel.sh", "api.kimi.com", "opencode.ai", "api.factory.ai",

@@ -392,7 +392,7 @@ var PassThrough = []Host{
 	{Name: "vertex", Title: "Google Vertex AI", Address: "https://{region}-aiplatform.googleapis.com"},
 }
 
-// openAI are the features of OpenAI itself, from its published API description.
+// openAI lists the features of OpenAI itself, from its published API description.
 var openAI = protocol.HostFeatures{Store: true, Completion: true, CacheKey: true, Retention: true, Custom: true, Encrypted: true}
 
 var (

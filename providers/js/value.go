@@ -1,7 +1,7 @@
 // Package js reproduces JavaScript's handling of JSON. It provides JSON.parse, JSON.stringify, and the parsers for
 // incomplete JSON in clients that are written in JavaScript.
 //
-//	text ─▶ Parse, Partial, … ─▶ Value ─▶ Append ─▶ text
+//	text ─▶ Parse, ParseClosed, … ─▶ Value ─▶ Append ─▶ text
 //
 // Texts are UTF-8. Half a surrogate pair is encoded as three bytes, the bytes that UTF-8 would have for it.
 // Numbers are doubles. Fields have an order: the fields whose keys are array indexes come first, by value.

@@ -100,7 +100,7 @@ type Server struct {
 	Shell       bool         // not a server, but the commands of a shell
 	Title       string       // the server's own name, or "" if the client didn't ask for it
 	Version     string       // protocol version that both sides agreed on, or that the messages contain
-	Calls       int          // tool calls
+	Calls       int          // number of tool calls
 	Messages    int          // number of messages read from both sides
 	Gaps        int64        // number of missed bytes
 	Notes       []ServerNote // findings, and lines of standard error

@@ -5,8 +5,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// target describes how Ollama's /api/chat accepts history. Arguments are an object. Ollama keeps the order of its
-// keys and reads its numbers as float64 (ToolCallFunctionArguments in api/types.go). Because the model's template
+// target describes how Ollama's /api/chat accepts history. Arguments are an object. Ollama keeps the order of the
+// keys and reads the numbers as float64 (ToolCallFunctionArguments in api/types.go). Because the model's template
 // combines the parts of the history, Ollama refuses only arguments that are not an object. This refusal is documented
 // in neuron-core/neuron-ai#219 and aliasrobotics/cai#76.
 var target = protocol.Target{

@@ -409,7 +409,7 @@ func (f *listReader) perMillion(to *Rate, field string, value json.RawMessage, t
 	if err := json.Unmarshal(value, &usd); err != nil || usd < 0 || math.IsInf(usd, 0) {
 		return f.parseError(field, shortValue(value)+" is not a price", "use US dollars, 0 or more")
 	}
-	const digits = 1e9 // precision of prices per token
+	const digits = 1e9 // rates are rounded to a billionth of a dollar
 	*to = Rate{math.Round(usd*1e6/tokens*digits) / digits, true}
 	return nil
 }

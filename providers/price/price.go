@@ -5,7 +5,7 @@
 //	protocol, host, model ─▶ Lookup ─▶ Price ┐
 //	                      usage of the turn ┴─▶ Cost ─▶ Figure ─▶ Sum
 //
-// A price is never guessed. A model that has no row in the table, or whose rows leave its seller open, has no
+// A price is never guessed. A model that has no row in the table, or whose rows don't determine its seller, has no
 // price. The cost of its turn is unknown, which is not zero. A cost based on doubtful counts, or on another
 // seller's price, is marked as approximate. A cost that the provider reports takes precedence over any table.
 //
@@ -112,8 +112,8 @@ type Change struct {
 }
 
 // onDay returns the price on a day, for a request with the given number of input tokens and service tier. If the day
-// is unknown, day is "". In that case, onDay uses the day of the table, and adds a doubt if the price differs on
-// other days.
+// is unknown, day is "". In that case, onDay uses the day in AsOf, and sets a doubt if the price differs on other
+// days.
 func (p Price) onDay(day string, input int64, service string) Price {
 	all := append([]Change{{"", p.Rates, p.Tiers}}, p.Since...)
 	now := p
@@ -146,8 +146,9 @@ var multipliers = map[string]map[string]float64{
 // plainTiers lists the words for the normal service tier.
 var plainTiers = map[string]bool{"": true, "default": true, "standard": true, "auto": true, "on_demand": true}
 
-// ratesFor returns the rates for a request with the given number of input tokens and service tier. It also returns a
-// doubt about the tier. The result ok is false if the price in that tier is unknown.
+// ratesFor returns the rates for a request with the given number of input tokens and service tier, and the factor by
+// which to multiply them. It also returns a doubt about the tier. The result ok is false if the price in that tier is
+// unknown.
 func (p Price) ratesFor(input int64, service string) (r Rates, factor float64, doubt string, ok bool) {
 	r, factor, ok = p.Rates, 1, plainTiers[service]
 	over := int64(-1)
