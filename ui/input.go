@@ -153,8 +153,8 @@ func (m *Model) showsIdle() bool {
 	return m.isLive() && m.opt.Playback == nil && m.lastAt >= 0 && !m.tour.isTourShown()
 }
 
-// shownNow returns the source time that the screen shows. While the screen is paused, this is the time of the
-// last event. If the list shows no idle times, it is NoTime. Before the first event, it is 0.
+// shownNow returns the source time that the screen shows, or NoTime if the list shows no idle times. While the screen
+// is paused, this is the time of the last event, or 0 before the first event.
 func (m *Model) shownNow() time.Duration {
 	switch n := m.view.Events(); {
 	case !m.showsIdle():

@@ -49,7 +49,7 @@ func (j *Journal) ForwardTo(write func(at time.Time, text string)) {
 	j.to = write
 }
 
-// add adds a line, unless it equals the last one.
+// add adds a line, unless it is empty or equals the last one.
 func (j *Journal) add(line journalLine) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -176,7 +176,8 @@ func (u UserKeys) replacementFor(built string) string {
 	return built
 }
 
-// keyLabel returns the label for an action's keys. Built-in keys have their own label.
+// keyLabel returns the label for an action's keys. If the user changed none of the keys, it returns the built-in
+// label.
 func (u UserKeys) keyLabel(keys []string) string {
 	if !slices.ContainsFunc(keys, func(k string) bool { return u[k] != "" }) {
 		return screen.NameKeys(keys, display.Drawer{}).String()
@@ -191,7 +192,7 @@ func (u UserKeys) keyLabel(keys []string) string {
 // named lists the names of special keys.
 var named = strings.Fields("up down left right enter esc tab shift+tab pgup pgdown home end backspace delete insert")
 
-// isKey reports whether name is a key.
+// isKey reports whether the user can bind an action to the key with this name.
 func isKey(name string) bool {
 	if rest, ok := strings.CutPrefix(name, "alt+"); ok {
 		name = rest

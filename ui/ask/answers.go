@@ -26,7 +26,8 @@ const (
 // maxSummaries is the maximum number of runs whose summaries are kept in memory.
 const maxSummaries = 1000
 
-// listRuns lists the runs. For a run that has not been read yet, it lists only the time and the size.
+// listRuns lists the runs. If a run can't be read within the server's patience, its row has only the id, the time and
+// the size.
 func (q *query) listRuns() (*answer, error) {
 	all, err := q.Library.Runs()
 	if err != nil {
@@ -207,7 +208,7 @@ func (r *Run) laterRequest(f stream.Finding, c *stream.Call) *stream.Turn {
 	return nil
 }
 
-// turnEnd describes how a turn's request failed, and which turn repeats it.
+// turnEnd describes how a turn's request failed, which earlier turn it repeats, and which later turn repeats it.
 func (r *Run) turnEnd(t *stream.Turn) (text string) {
 	for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("HTTP status", "repeats", "retried") {
 		if f.Word != "HTTP status" {

@@ -176,8 +176,8 @@ func (lib *askLibrary) Runs() (list []ask.RunFile, err error) {
 	return list, nil
 }
 
-// listPaths lists the files of the sources and those in toolscope's folder. A capture comes before the captures in
-// its companion folder.
+// listPaths lists the files of the sources and the selected captures in toolscope's folder. A capture comes before
+// the captures in its companion folder.
 func (lib *askLibrary) listPaths() (paths []string, err error) {
 	if lib.all || lib.dir != "" {
 		for _, r := range recentCaptures() {

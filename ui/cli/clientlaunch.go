@@ -541,7 +541,8 @@ func (o *clientLaunch) wrapServers(folder string) {
 }
 
 // wrapEach calls a function for each server that can be recorded. For each other server, it stores the reason why it
-// can't be recorded. It does neither for servers that the user's own settings already record.
+// can't be recorded. It does neither for toolscope's own server and for servers that the user's own settings already
+// record.
 func (o *clientLaunch) wrapEach(one func(*mcpServer)) {
 	for i := range o.servers {
 		s := &o.servers[i]

@@ -452,8 +452,8 @@ func caseOf(v *providers.View, prices *price.Table, file string, t *stream.Turn,
 	return r
 }
 
-// reportTitle returns the tool, the verdict and the party at fault of a call. If c is nil, it uses the worst call
-// of the turn. It returns "" if the turn has no bad call.
+// reportTitle returns the tool, the verdict and the party at fault of a call. If c is nil, it uses the worst call of
+// the turn. It returns "" if the turn has no bad or doubtful call.
 func reportTitle(v *providers.View, t *stream.Turn, c *stream.Call) string {
 	if c == nil {
 		worst := present.Healthy

@@ -154,7 +154,7 @@ func fixFormOf(text []byte) (form *fix.Form, format string) {
 	return nil, ""
 }
 
-// checkNewFile checks that a file can be created.
+// checkNewFile returns an error unless path names a file that does not exist yet.
 func checkNewFile(path string) error {
 	if path == "-" {
 		return usageErrorf("--write -: a copy is written only to a file\nuse a name, or ./- for a file with this name")

@@ -99,7 +99,7 @@ func (w *wrapper) completeCommand(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// runWrapper runs a server. toolscope then exits with the server's exit code.
+// runWrapper runs a server or, with --line, a command line. toolscope then exits with the same exit code.
 func (w *wrapper) runWrapper(args []string) error {
 	if w.isLine {
 		return w.runLine()
@@ -344,8 +344,8 @@ func wordsOfShell(text string, most int) (words []string, whole bool) {
 	return words, true
 }
 
-// shellOf returns the shell with which Claude Code runs a line. This is the shell whose state Claude Code
-// saved, or else the user's shell, or else sh.
+// shellOf returns the shell with which Claude Code runs a line. This is the shell whose state Claude Code saved, or
+// else the user's shell if it is bash or zsh, or else an installed bash or zsh, or else sh.
 func shellOf(text string, env func(string) string) string {
 	candidates := []string{env("CLAUDE_CODE_SHELL"), env("SHELL"), "/bin/bash", "/usr/bin/bash", "/bin/zsh"}
 	for _, name := range []string{"bash", "zsh"} {

@@ -239,7 +239,8 @@ func inspectSource(src capture.Source, in *providers.Inspector, more func() bool
 	return nil
 }
 
-// fileOf returns the file of a turn, as the user wrote it.
+// fileOf returns the file of a turn, as the user wrote it. If the user named no file, it returns the name in the
+// exchange, if there is one.
 func fileOf(path string, x *providers.Exchange) string {
 	if (path == "-" || path == "") && x != nil && x.Head.File != "" {
 		return x.Head.File

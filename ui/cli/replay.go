@@ -207,8 +207,8 @@ func (r *replayer) previewSource(path string, in *providers.Inspector) error {
 	return nil
 }
 
-// reachesLimit reports whether a preview has a loss of the limit's severity or worse. A preview with a refusal or an
-// unknown outcome always counts.
+// reachesLimit reports whether a preview has a loss of the limit's severity or worse. A preview also counts if the
+// provider would refuse the request, if the client would fail, or if the outcome is unknown.
 func (r *replayer) reachesLimit(v *replay.Preview) bool {
 	if v.Refused != "" || v.Outcome >= replay.Throws {
 		return true

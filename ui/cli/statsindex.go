@@ -32,7 +32,8 @@ type statsIndex struct {
 // rowsExtension is the extension of the files with rows.
 const rowsExtension = ".rows"
 
-// openStatsIndex returns the index, or nil if flags change what stats reads from a capture.
+// openStatsIndex returns the index. It returns nil if flags change what stats reads from a capture, or if a path that
+// it needs is unknown.
 func (a *app) openStatsIndex(prices *price.Table) *statsIndex {
 	captures, err := captureFolder()
 	rows, failed := inStateFolder("stats")

@@ -232,7 +232,7 @@ func (s *suiteReport) runAdapter(ctx context.Context, args []string, limits suit
 	return d.endInput()
 }
 
-// protocolsOf returns the protocols of cases, sorted.
+// protocolsOf returns the protocols of cases, each once, in the order of the cases.
 func protocolsOf(cases []*suite.Case) (names []string) {
 	for _, c := range cases {
 		if !slices.Contains(names, c.Protocol) {
@@ -280,8 +280,8 @@ func (s *suiteReport) readBaseline(path string) error {
 	return nil
 }
 
-// markKnown compares the wrong cases with those of the baseline. It marks cases that are wrong in both, and lists the
-// cases that are wrong only in the baseline.
+// markKnown compares the wrong cases with those of the baseline. It marks cases that have the same wrong result in
+// both, and lists the cases that are wrong only in the baseline.
 func (s *suiteReport) markKnown() {
 	s.known = map[string]bool{}
 	for _, r := range s.results {
@@ -419,7 +419,7 @@ func caseLine(c *suite.Case) *jsonObject {
 	return o
 }
 
-// junitSuites returns a test suite for each protocol, in which wrong cases are failures.
+// junitSuites returns a test suite for each protocol. Wrong cases are failures, unless the baseline has them.
 func (s *suiteReport) junitSuites() (all []report.TestSuite) {
 	for _, name := range protocolsOf(s.chosen) {
 		of := report.TestSuite{Name: name}

@@ -28,9 +28,10 @@ import (
 // report.
 const answerTime = 150 * time.Millisecond
 
-// terminalGround queries the terminal's background colour (OSC 11) and then its kind (DA1). Nearly all
-// terminals report their kind, so a terminal that ignores only the first query causes no delay. The result
-// typed has the keys that the user typed during the query.
+// terminalGround returns the terminal's background. It uses COLORFGBG if that is set. Otherwise, it queries the
+// terminal's background colour (OSC 11) and then its kind (DA1). Nearly all terminals report their kind, so a
+// terminal that ignores only the first query causes no delay. The result typed has the keys that the user typed
+// during the query.
 func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 	if dark, ok := darkFromEnv(os.Getenv("COLORFGBG")); ok {
 		return ui.Background{Known: true, Dark: dark}, nil

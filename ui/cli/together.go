@@ -24,7 +24,7 @@ type orderedWriter struct {
 	open bool // the kept output has been written
 }
 
-// Write keeps p, or writes it.
+// Write keeps p if there is room. Otherwise, it waits for the file's turn and writes p.
 func (w *orderedWriter) Write(p []byte) (int, error) {
 	if !w.open && w.kept.Len()+len(p) <= maxEarlyOutput {
 		return w.kept.Write(p)

@@ -248,7 +248,8 @@ func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 	p.writeFindings(a.Findings)
 }
 
-// writeMatch writes the call that a request runs, the basis for the match, and the time of the request.
+// writeMatch writes the call that a request runs, the basis for the match, the times, and whether the arguments are
+// the same. If there is no match, it writes the calls that the request may run.
 func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		switch {

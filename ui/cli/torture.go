@@ -125,7 +125,7 @@ func (a *app) runTorture(ctx context.Context, args []string, o *tortureOptions) 
 	return nil
 }
 
-// chooseScenes returns the scenes that the flags select. The control is always one of them.
+// chooseScenes returns the scenes that the flags select. Except with --list, the control is always one of them.
 func (o *tortureOptions) chooseScenes() (chosen []*torture.Scene, err error) {
 	o.scenes, o.not = splitNames(o.scenes), splitNames(o.not)
 	for _, pattern := range slices.Concat(o.scenes, o.not) {
@@ -289,7 +289,8 @@ func (o *tortureOptions) runOne(ctx context.Context, s *torture.Scene) (found sc
 	return found, nil
 }
 
-// exitCode returns 2 if the control failed, 1 if the client was wrong, else 0.
+// exitCode returns 2 if the control failed. It returns 1 if the client was wrong or, with --strict, if a result is
+// unknown. Otherwise it returns 0.
 func (o *tortureOptions) exitCode(results []sceneResult) int {
 	sums := sumResults(results)
 	switch {

@@ -98,7 +98,8 @@ func (o *tortureOptions) writeFinished(results []sceneResult) {
 	}
 }
 
-// printText prints a line for each scene. On a terminal, if more than 20 scenes are right, they are left out.
+// printText prints a line for each scene. On a terminal, if more than 20 scenes are right, it leaves out these scenes
+// and those that don't fit, unless --verbose is set.
 func (o *tortureOptions) printText(to lineWriter, results []sceneResult) {
 	sums, took := sumResults(results), time.Duration(0)
 	for _, r := range results {

@@ -76,7 +76,7 @@ func (s *sceneServer) idleTime() time.Duration {
 	return time.Since(s.active)
 }
 
-// takeFacts returns a copy of the facts.
+// takeFacts returns a copy of the facts. If no request declared the tools, the copy says why.
 func (s *sceneServer) takeFacts() torture.Facts {
 	s.mu.Lock()
 	defer s.mu.Unlock()

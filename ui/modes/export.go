@@ -128,7 +128,7 @@ func (t *exportMenu) Keys() []screen.Binding {
 	return keys
 }
 
-// moveColumn moves the cursor to the next item in the other column.
+// moveColumn moves the cursor to the same row of the other column, or to that column's last row.
 func (t *exportMenu) moveColumn(by int) {
 	switch {
 	case by < 0 && t.At >= t.parts && t.parts > 0:
@@ -178,7 +178,7 @@ func (t *exportMenu) exportSelected(input string) {
 	t.outlet.deliverBody(h, t.draw, t.verb, Body{Data: data, What: what, File: p.File}, input)
 }
 
-// Extend reads no new data, because the items are fixed when the menu opens.
+// Extend lays out the menu. It reads no new data, because the items are fixed when the menu opens.
 func (t *exportMenu) Extend(_ *providers.View, w, h int) {
 	t.wide = w >= OverlayWidth && 1+max(t.parts, len(t.items)-t.parts) <= h && t.parts > 0 && t.parts < len(t.items)
 	if t.wide {

@@ -183,7 +183,8 @@ func (a *collectorResponse) readPartial(status, kind string, body []byte, hide f
 	}
 }
 
-// retryAfter returns the delay in a Retry-After header. The header contains a number of seconds or a date.
+// retryAfter returns the delay in a Retry-After header, but at most maxRetryAfter. The header contains a number of
+// seconds or a date.
 func retryAfter(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.Atoi(text); err == nil {
 		return time.Duration(min(max(seconds, 0), int(maxRetryAfter/time.Second))) * time.Second

@@ -403,8 +403,8 @@ func (l *List) cursorRef() stream.Ref {
 	return l.call
 }
 
-// RowOf returns the row of a turn or call, or of its folded machine. For a turn with calls, it returns the row
-// of the call that was selected last, or else of the first call.
+// RowOf returns the row of a turn or call, or of its folded machine. If a turn has no row of its own, it returns the
+// row of the call that was selected last, or else of the first call.
 func (l *List) RowOf(s *stream.Session, r stream.Ref) int {
 	t, c := s.Find(r)
 	switch {

@@ -280,7 +280,7 @@ func (x *RunRules) appendDetail(s *Context, c Selection, e stream.RunRule, w int
 	say(screen.Muted, "report: "+RunReport(s.View, c.Turn, c.Call, e))
 }
 
-// appendCareless adds which known clients run the call by one of the marked rules.
+// appendCareless adds the known clients that run the call by one of the marked rules.
 func (x *RunRules) appendCareless(s *Context, c Selection, w int) {
 	var careless []string
 	marked := false

@@ -78,8 +78,9 @@ func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream
 	return o
 }
 
-// CalloutOfTurn returns the callout for a turn, without its calls. The callout is about the finding at. If at is nil
-// and the turn is healthy or open, ok is false.
+// CalloutOfTurn returns the callout for a turn, without its calls. If at is nil, the callout is about the finding
+// that explains the verdict, and ok is false if the turn is healthy or open. Otherwise, the callout is about the
+// finding at.
 func CalloutOfTurn(v *providers.View, t *stream.Turn, at *stream.Finding) (o Callout, ok bool) {
 	x := v.Exchange(t.Exchange)
 	o = Callout{Verdict: VerdictOfTurn(x, t), Finding: at}

@@ -213,7 +213,7 @@ func (m *replayMode) drawAnswer(p *screen.Pen, y int) {
 	}
 }
 
-// outcomeText returns the worst outcome, with the number of targets or clients that have it. It adds the effect if
+// outcomeText returns the worst outcome, with the number of targets or policies that have it. It adds the effect if
 // that fits.
 func (m *replayMode) outcomeText(p *screen.Pen, worst *verdict, room int) display.Text {
 	n, all := 0, 0
