@@ -30,8 +30,8 @@ type Location struct {
 // concurrent use.
 type File struct {
 	path  string
-	info  fs.FileInfo  // its state when it was first opened
-	last  []byte       // its last bytes at that time
+	info  fs.FileInfo  // state of the file when it was first opened
+	last  []byte       // last bytes of the file at that time
 	ended atomic.Int64 // offset at which the first read ended; MaxInt64 until then
 }
 
@@ -146,7 +146,7 @@ func (f *File) newPart(exchange int, start, end int64) filePart {
 	p := filePart{file: f, start: start, end: min(end, f.ended.Load()), in: newInputReader(f.path, &exchangeNumbers{last: exchange - 1})}
 	p.whole = end > p.end
 	p.in.from, p.in.read = f, start
-	if start > 0 { // only a capture is read from the middle; its first line is a header
+	if start > 0 { // only a capture is read from the middle, after its first line
 		c := newCaptureReader(f.path, &exchangeNumbers{})
 		c.from, c.before, c.number, c.wanted = f, start, 1, &exchangeFilter{exchange: exchange}
 		p.in.reader = c

@@ -50,7 +50,7 @@ type Record struct {
 	Lost     int64         // number of bytes of this side that were transferred before Data but not recorded
 	Note     string        // remarks about the exchange; if OfSource returns true, about the source
 	Damaged  bool          // the source is damaged here, as Note says; not part of the format
-	Location Location      // where it can be read again, if anywhere; not part of the format
+	Location Location      // where the record can be read again, if it can; not part of the format
 	Open     bool          // a program is still recording the exchange: more may follow; not part of the format
 
 	// Others is the number of the source's lines outside exchanges, counted since the previous record that

@@ -164,8 +164,9 @@ const ByAgent = "toolscope acp"
 // read first.
 const maxRunFiles = 1 << 14
 
-// IsRun reports whether files are the captures of one run: all are toolscope's own, and at least one is from a server
-// that a program started, from a shell command, or from a connection between an editor and an agent.
+// IsRun reports whether files are the captures of one run: there are from 2 to maxRunFiles, all are toolscope's own,
+// and at least one is from a server that a program started, from a shell command, or from a connection between an
+// editor and an agent.
 func IsRun(files []FoundFile) bool {
 	if len(files) < 2 || len(files) > maxRunFiles {
 		return false

@@ -163,8 +163,8 @@ func (p *searchPath) eachEntry(dir string, do func(fs.DirEntry)) {
 	}
 }
 
-// add adds a file. For a directory, it calls the function that is passed as below. The parameter kind is the type of
-// the file in the listing of its directory.
+// add adds a file. For a directory, it calls the given function instead. The parameter kind is the type of the file
+// in the listing of its directory.
 func (p *searchPath) add(path string, kind fs.FileMode, below func(dir string)) {
 	link := kind&fs.ModeSymlink != 0
 	if link || kind&fs.ModeIrregular != 0 {

@@ -40,7 +40,7 @@ type follower struct {
 	added   int             // number of names that were ever added
 	byPath  map[string]*followedName
 	places  []*searchPath
-	scanned struct{ soonest, due time.Time } // when the places are searched again
+	scanned struct{ soonest, due time.Time } // earliest and latest time of the next search of the places
 	tails   []*tail                          // every file that has or had one of the names
 	byID    map[fileID][]*tail               // the same tails by file ID, in the same order
 	opened  []*tail                          // the tails that were opened; some are closed again

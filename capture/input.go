@@ -559,7 +559,7 @@ func (e *Entries) Again(ctx context.Context, exchange int, start, end int64) Sou
 			yield(Record{}, err)
 			return
 		}
-		in := *e.in // with the epoch of its times, known since the entry was first read
+		in := *e.in // a copy, with the epoch of its times, which is known since the entry was first read
 		in.numbers, in.again = &exchangeNumbers{last: exchange - 1}, nil
 		for _, r := range e.read(&in, entry) {
 			if ctx.Err() != nil {

@@ -19,7 +19,7 @@ import (
 // A reader adds to it until the exchange has ended. From then on it is constant and safe for concurrent use.
 type Lines struct {
 	file              *File
-	all               []lineShape // set when the exchange has ended
+	all               []lineShape // the shapes of the input's lines; set when the exchange has ended
 	steps             []byte      // one lineStep per record; packed when the exchange has ended
 	first, start, end int64       // offset of the first record, and the range of all records
 	heads             []lineHead
@@ -90,7 +90,8 @@ func (s LineSpan) MoveTo(line []byte, start int64, in *Input) LineSpan {
 	return LineSpan{in.begin + start, in.begin + start + int64(len(line)), s.shape}
 }
 
-// Add sets a record's location. The record's bytes are those at a LineSpan, followed by a number of line breaks.
+// Add adds a record, and sets its location if the record can be rebuilt from its line. The record's bytes are those
+// at a LineSpan, followed by a number of line breaks.
 func (l *Lines) Add(r *Record, at LineSpan, breaks int) {
 	if l == nil || l.lost || l.lineAdder == nil {
 		if l != nil {

@@ -19,8 +19,8 @@ type Player struct {
 	mu      sync.Mutex
 	speed   float64
 	paused  bool
-	played  time.Duration // the player's time at since
-	since   time.Time     // last change of the speed or of paused
+	played  time.Duration // the player's time at the last change
+	since   time.Time     // time of the last change of the speed or of the field paused
 	changed chan struct{} // closed at the next change
 }
 

@@ -72,7 +72,7 @@ type Queue[T any] struct {
 	closed bool
 	err    error
 
-	state    QueueState            // without the waiting items
+	state    QueueState            // the state, except for the number of waiting items
 	begun    map[int]*openExchange // exchanges that have not ended
 	reserved int                   // room reserved for the ends of these exchanges
 	full     bool                  // an item with bytes did not fit

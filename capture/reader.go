@@ -89,7 +89,8 @@ func (c *captureReader) Write(recs []Record, p []byte, _ time.Duration) ([]Recor
 	return recs, nil
 }
 
-// extendLine appends p to the unfinished line, up to maxLineBytes, and returns the line.
+// extendLine appends p to the unfinished line, up to maxLineBytes, and returns the line. It keeps no more bytes of a
+// line that is not wanted.
 func (c *captureReader) extendLine(p []byte) []byte {
 	room := max(0, maxLineBytes-len(c.line))
 	if c.summed && c.passesOver(c.line) {

@@ -70,7 +70,7 @@ func fail(err error) {
 var wrongNames = []string{"gpt-4o-2024-05-13"}
 
 // clean removes rows for models that don't answer requests or that their seller doesn't run: OpenAI publishes
-// gpt-oss, but doesn't run it. It also removes wrong names, and every duplicate of a row.
+// gpt-oss, but doesn't run it. It also removes wrong names and every duplicate of a row, and calls setHours.
 func clean(rows []price.Price) (kept []price.Price) {
 	seen := map[string]bool{}
 	for _, p := range rows {
@@ -201,7 +201,7 @@ func (r catalogRates) asRates() price.Rates {
 
 const disputed = "sources disagree about this price"
 
-// merge adds the rows in the newer list to the rows in the older list.
+// merge adds the rows in the newer list to the rows in the older list, and combines the rows for the same model.
 func merge(rows, newer []price.Price) []price.Price {
 	older := new(price.Table).With(slices.Clone(rows))
 	for _, p := range newer {

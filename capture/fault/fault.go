@@ -194,7 +194,7 @@ func readStatus(f *Fault) (why string) {
 type Set struct {
 	faults []Fault
 	mu     sync.Mutex
-	turns  map[string]int // number of responses that could get each fault, by the fault's name
+	turns  map[string]int // number of responses that were considered for each fault, by the fault's name
 	given  map[string]int // number of responses that got each fault, by the fault's name
 }
 

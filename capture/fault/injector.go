@@ -33,7 +33,7 @@ import (
 // An Injector injects faults into the body of one response. The zero value can't be used; see [New].
 type Injector struct {
 	hint    framing // from the header, until the bytes show the framing
-	whole   bool    // a fault needs a JSON text as one event
+	whole   bool    // a JSON text is one event, because a fault needs that
 	packed  bool    // the bytes are compressed
 	known   bool    // the framing is known
 	framing framing

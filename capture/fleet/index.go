@@ -289,7 +289,7 @@ func (x *indexSender) readChunk(has int64) {
 	}
 	for p = p[:n]; len(p) > 0; {
 		_, rest, whole := bytes.Cut(p, []byte("\n"))
-		piece := p[:len(p)-len(rest)] // with its line break
+		piece := p[:len(p)-len(rest)] // one line, with its line break
 		p = rest
 		recs, err := x.feed.Write(nil, piece)
 		x.indexRecords(recs)

@@ -46,7 +46,7 @@ type link struct {
 	whose     string // a hint for the error, if we aren't allowed to receive answers
 	conn      atomic.Pointer[nats.Conn]
 	broke     func(error)   // called with errors of the connection
-	now       chan struct{} // ends the wait for the next attempt
+	now       chan struct{} // a value ends the wait for the next attempt
 }
 
 // dialHub begins to connect. If patient is set, dialHub doesn't wait for the connection and retries until it

@@ -117,7 +117,7 @@ func (v *View) onHeartbeat(msg *nats.Msg) {
 // machine is the state of a machine and of its senders.
 type machine struct {
 	Host
-	of        map[string]*senderState // by the id of the capture
+	of        map[string]*senderState // the machine's senders, by the id of their capture
 	read      time.Time               // time when its data was last read
 	alive     bool                    // whether it gave a sign of life after the view opened
 	owes      bool                    // whether it had open exchanges when its signs of life stopped

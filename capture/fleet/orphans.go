@@ -36,7 +36,7 @@ type orphanSender struct {
 	now     *sender          // the spool that is being sent
 	waits   map[string]int64 // number of bytes that the hub doesn't have, by spool name
 	stuck   map[string]error // the reason why a spool could not be sent, by spool name
-	counted map[string]bool  // spools that were sent
+	counted map[string]bool  // spools that were sent and whose losses were counted, by name
 	losses  Losses           // losses in the sent spools
 	index   IndexState       // state of the index for the sent spools
 }

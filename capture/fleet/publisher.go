@@ -61,7 +61,7 @@ type Publisher struct {
 
 	mu       sync.Mutex
 	linkDown error         // last error of the connection
-	final    *PublishState // set when the publisher has ended
+	final    *PublishState // the last state; nil until the publisher has ended
 }
 
 // Publish begins a capture whose records go to a hub. It doesn't wait for the hub.
@@ -138,7 +138,7 @@ func (p *Publisher) sendHeartbeats() {
 	for {
 		p.ours.spool.Refresh(time.Now())
 		if p.link.IsConnected() {
-			_ = p.link.PublishMsg(p.ours.newHeartbeat()) // best effort: a view that misses them shows this machine as silent
+			_ = p.link.PublishMsg(p.ours.newHeartbeat()) // best effort: a view that misses heartbeats shows this machine as silent
 		}
 		select {
 		case <-p.ctx.Done():
@@ -163,7 +163,7 @@ func (s *sender) sendOver(to *link) {
 	msg := s.newHeartbeat()
 	msg.Header.Set(headOver, "1")
 	if to.IsConnected() && to.PublishMsg(msg) == nil {
-		_ = to.FlushTimeout(time.Second) // best effort: without it, views show the sender as silent
+		_ = to.FlushTimeout(time.Second) // best effort: without this heartbeat, views show the sender as silent
 	}
 }
 
@@ -228,7 +228,7 @@ func (p *Publisher) Close(ctx context.Context) error {
 	if sent {
 		p.ours.sendOver(p.link)
 	}
-	state := p.Progress() // before the link closes, because closing it would replace the trouble
+	state := p.Progress() // read before the link closes, because closing it would replace the trouble
 	p.mu.Lock()
 	p.final = &state
 	p.mu.Unlock()

@@ -27,7 +27,7 @@ const (
 	isDeletion = 3 << 62 // flags in the number
 )
 
-// repairStore repairs the files of a store, and reports each file that it changed.
+// repairStore repairs the files of a store, and reports each file that it changed or can't repair.
 func repairStore(dir string, say func(string)) {
 	files, _ := fs.Glob(os.DirFS(dir), "jetstream/*/streams/*/msgs/*.blk") // the pattern is valid
 	for _, name := range files {

@@ -33,7 +33,7 @@ type sender struct {
 	spool   *record.Spool
 	subject string
 	began   time.Time     // start of the capture
-	sent    time.Time     // time when an earlier run had sent all of it, or zero
+	sent    time.Time     // time when an earlier run had sent the complete capture, or zero
 	linger  time.Duration // how long new bytes wait for more
 	tries   int           // maximum number of failures in a row while connected; 0 for no limit
 	renewed chan struct{} // receives a value when a retry may succeed
@@ -41,11 +41,11 @@ type sender struct {
 	mu      sync.Mutex
 	at      int64     // the hub has the bytes before this offset
 	seq     uint64    // number of our last message at the hub; 0 for none
-	most    int64     // highest value that at has had
+	most    int64     // highest value that the field at has had
 	stream  time.Time // creation time of the stream that has our messages
-	known   int64     // number of the connection for which at is valid; 0 if the hub must be asked
+	known   int64     // number of the connection for which the field at is valid; 0 if the hub must be asked
 	losses  Losses    // bytes that the spool no longer has
-	missed  int64     // end of the losses that have been counted
+	missed  int64     // losses before this offset have been counted
 	trouble error
 	ending  bool         // run returns once the hub has everything
 	had     int64        // position in the hub's first answer; -1 before that answer

@@ -52,12 +52,12 @@ type View struct {
 
 	feeds     capture.Feeds
 	captures  map[string]*captureState // by subject
-	order     []*captureState          // in the order of their first messages
+	order     []*captureState          // the captures, in the order of their first messages
 	past      recentKeys[string, int64]
 	early     earlyRecords
 	read      messageMark                 // the last message that was read
 	passed    uint64                      // all messages up to this number are accounted for; 0 if it is unknown
-	holes     time.Time                   // time when numbers were last skipped without a loss
+	holes     time.Time                   // time when message numbers were last skipped without a loss
 	waits     uint64                      // number of messages that the hub still had to send after the last one read
 	pruned    time.Time                   // time of the last run of pruneStale
 	jumped    uint64                      // number of messages still to come after a jump; see isOverrun
@@ -398,7 +398,7 @@ func (v *View) firstConsumer() *jetstream.ConsumerConfig {
 		c := v.consumerConfig()
 		c.DeliverPolicy = jetstream.DeliverAllPolicy
 		return &c
-	case v.index != nil: // a line contains all data about a call
+	case v.index != nil: // a line contains all data about a call, so no earlier start is needed
 		return v.consumerFrom(v.since)
 	}
 	return v.consumerFrom(v.since.Add(-headsBefore))
@@ -519,8 +519,9 @@ func textIf(is bool, yes, no string) string {
 	return no
 }
 
-// isOverrun reports whether the hub deletes messages before they are read. It would continue to do so, so the view
-// then jumps to the last message of each capture. Gaps in the captures then show the missing bytes.
+// isOverrun reports whether the hub deletes messages before they are read, and counts the deleted messages. The hub
+// would continue to delete them, so the view then jumps to the last message of each capture. Gaps in the captures
+// then show the missing bytes.
 func (v *View) isOverrun(ctx context.Context, before uint64, meta *jetstream.MsgMetadata) bool {
 	if meta.NumPending == 0 || before == 0 {
 		return false

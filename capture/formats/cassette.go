@@ -94,8 +94,8 @@ func partHeader(p fileValue) http.Header {
 	return h
 }
 
-// partBody returns the body of a request or a response. If cut is set, it returns only a body that is known
-// to be text.
+// partBody returns the body of a request or a response. If cut is set, it returns a body that may be cut off only if
+// the body's spelling shows that it is text.
 func partBody(x *recordedExchange, side fileValue, cut bool) []byte {
 	parsed, body := side.get("parsed_body"), side.get("body")
 	if body.isMapping() && body.get("string", "base64_string").isPresent() {
@@ -244,7 +244,7 @@ type cassetteReader struct {
 	line   []byte // an incomplete line
 	item   []byte // the lines of the current interaction
 	long   bool   // the interaction is too long and is not held
-	at     int64  // offset of the line
+	at     int64  // offset of that line
 	read   int64  // number of bytes read so far
 	itemAt int64  // offset where the interaction begins
 	items  int

@@ -41,7 +41,7 @@ const claudeName = "claude-code session"
 type claude struct {
 	agentLog
 	lanes   map[string]*claudeLane
-	order   []*claudeLane     // in the order in which they began
+	order   []*claudeLane     // the conversations, in the order in which they began
 	chains  map[string]string // agents of sidechain entries, by the uuid of the entry
 	tree    claudeChain
 	session string // latest session id

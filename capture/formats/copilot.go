@@ -32,7 +32,7 @@ type copilotReader struct {
 	in      *capture.Input
 	session []byte // the event with the id of the session
 	logs    map[string]*sessionLog
-	order   []*sessionLog // in the order in which they began
+	order   []*sessionLog // the conversations, in the order in which they began
 }
 
 // logOf returns the conversation of an agent, and creates it if necessary.

@@ -28,7 +28,7 @@ type lineReader struct {
 	in        *capture.Input
 	unwrapper *unwrapper
 	rest      []byte // an incomplete line
-	skipped   int64  // number of bytes of a line that is too long
+	skipped   int64  // number of bytes of a line that is too long to be held
 	number    int64  // number of the current line, counted across rotated files
 	before    int64  // number of lines in the earlier files
 	glued     int    // number of further lines found inside the current line, with no line break between them
@@ -230,8 +230,8 @@ type prettyJSON struct {
 	lines int64
 }
 
-// startsObject reports whether a line begins a JSON object that continues on the next line. The elements of a list
-// are separate texts.
+// startsObject reports whether a line begins a JSON object that continues on the next line. If so, it keeps the line.
+// The elements of a list are separate texts.
 func (d *prettyJSON) startsObject(line []byte) bool {
 	body := bytes.TrimSpace(line)
 	if len(body) == 0 || body[0] != '{' || bytes.IndexByte([]byte("{[,"), body[len(body)-1]) < 0 {

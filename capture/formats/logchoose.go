@@ -35,8 +35,8 @@ func compareKeys(f []correlationKey, with []correlationKey) (a keyOverlap) {
 // sameKeys reports whether two lists of keys are the same slice, as in lines that match the same template.
 func sameKeys(a, b []correlationKey) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
-// conflicts reports whether a line can't belong to the stream, because it names another request or comes from another
-// place or another side of a gateway.
+// conflicts reports whether a line can't belong to the stream, because it names another request or trace, or comes
+// from another place or another side of a gateway.
 func (a keyOverlap) conflicts() bool {
 	if a.other[ofLeg] > 0 {
 		return true
@@ -44,8 +44,8 @@ func (a keyOverlap) conflicts() bool {
 	return a.differsInSource()
 }
 
-// differsInSource reports whether two lines name different requests or come from different places. Such lines may
-// still belong to one request, if a gateway received one line's data and sent the other's.
+// differsInSource reports whether two lines name different requests or traces, or come from different places. Such
+// lines may still belong to one request, if a gateway received one line's data and sent the other's.
 func (a keyOverlap) differsInSource() bool {
 	if a.same[ofRequest]+a.other[ofRequest] > 0 {
 		return a.same[ofRequest] == 0
@@ -56,7 +56,8 @@ func (a keyOverlap) differsInSource() bool {
 	return a.other[ofPlace] > 0
 }
 
-// keepCommonKeys keeps the keys that a stream has in common with one of its lines.
+// keepCommonKeys drops the keys of a stream that have another value in one of its lines. From the first line, it
+// takes all keys.
 func (f *logStream) keepCommonKeys(with []correlationKey) {
 	if f.lines == 0 {
 		f.keys, f.kept = slices.Clone(with), with

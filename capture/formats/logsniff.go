@@ -256,8 +256,8 @@ func isLogLine(line []byte) bool {
 	return found && isLevel(word) || beginsJournal(line) || bytes.HasPrefix(text, []byte("time=")) || bytes.HasPrefix(text, []byte("ts=")) || bytes.HasPrefix(text, []byte("level="))
 }
 
-// stampedObject reports whether an object, which may be incomplete, has a time and a message, like a line of a
-// log. The result whole reports whether it is complete.
+// stampedObject reports whether an object, which may be incomplete, has a time and a message or a level, like a line
+// of a log. The result whole reports whether it is complete.
 func stampedObject(text []byte) (whole, is bool) {
 	all, _, whole := json.AppendFields(nil, text)
 	stamped, says := false, false
@@ -292,8 +292,8 @@ func sniffKeys(first []byte, whole bool, keys ...string) capture.SniffResult {
 	return capture.SniffResult{Is: capture.No}
 }
 
-// topKeys returns the first keys, at most maxSniffKeys, of the object that the file begins with. The result open
-// reports whether more keys may follow.
+// topKeys returns the first keys, at most maxSniffKeys, of the object that the file begins with, up to a key that
+// decides the format. The result open reports whether more keys may follow.
 func topKeys(first []byte) (keys []string, open bool) {
 	p := bytes.TrimLeft(first, " \t\r\n")
 	if len(p) == 0 {

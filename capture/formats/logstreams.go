@@ -18,7 +18,7 @@ type logStream struct {
 	form   payloadForm // form of the stream's payloads
 	on     *payloadPath
 	id     uint64           // id of the response; 0 if unknown
-	keys   []correlationKey // keys that all lines of the stream have in common
+	keys   []correlationKey // keys that have the same value in all lines of the stream that contain them
 	kept   []correlationKey // keys of the stream's latest line
 	items  []uint64         // ids of the items in the stream's chunks
 	block  int64            // the open block; -1 for none

@@ -142,7 +142,7 @@ func (s *templateSet) match(line []byte) []payload {
 		if !s.matchTemplate(t, line) {
 			continue
 		}
-		if i > 0 { // lines like this one are likely to follow
+		if i > 0 { // try this template first, because lines like this one are likely to follow
 			copy(s.all[1:i+1], s.all[:i])
 			s.all[0] = t
 		}

@@ -468,8 +468,7 @@ func traitsOf(of *marks.Protocol) *marks.Protocol {
 	return of
 }
 
-// isTerminator reports whether data matches a stream's terminator. The parameter named is compares them; it is a
-// function such as bytes.HasPrefix.
+// isTerminator reports whether data matches a stream's terminator, according to a function such as bytes.HasPrefix.
 func (t *payloadRules) isTerminator(is func(data, end []byte) bool, data []byte) bool {
 	for _, end := range t.terminators {
 		if is(data, end) {

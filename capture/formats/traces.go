@@ -40,8 +40,8 @@ var tapKeys = map[string]bool{
 	"upstream_base_url": true, "capture": true, "session_id": true,
 }
 
-// sniffPair detects an object with a request that has a method, headers or a timestamp. The object must also have the
-// field named by member, which identifies the program.
+// sniffPair detects an object with a request that has a method, and headers or a timestamp. The request must also
+// have the field named by member, which identifies the program.
 func sniffPair(first []byte, whole bool, member, why string) capture.SniffResult {
 	return sniffObject(first, whole, func(key string, value []byte) capture.SniffResult {
 		switch {

@@ -210,7 +210,7 @@ func (x *Exchange) Path() string {
 		return ""
 	}
 	u, err := url.Parse(x.URL)
-	if err != nil { // invalid, but the server answered it
+	if err != nil { // the URL is invalid, but the server answered the request
 		text, _, _ := strings.Cut(x.URL, "?")
 		u = &url.URL{Path: text}
 	}
@@ -260,7 +260,7 @@ func endAlike(a, b string) bool {
 
 // statusCode returns the status to send.
 func (x *Exchange) statusCode() int {
-	if x.Status < 100 || x.Status > 999 { // net/http can send only these
+	if x.Status < 100 || x.Status > 999 { // net/http can't send these
 		return http.StatusOK
 	}
 	return x.Status

@@ -415,8 +415,8 @@ func (s *socket) answerMessage(message []byte) error {
 // wantsResponse reports whether a message requests a response from a model.
 func (a *requestFacts) wantsResponse() bool { return a.known && a.generate != "false" }
 
-// chooseMessage finds the exchange that answers a WebSocket message. Messages before the first request
-// are sent each time.
+// chooseMessage finds the exchange that answers a WebSocket message. The messages before the first request are sent
+// on every connection.
 func (p *Provider) chooseMessage(r *http.Request, message []byte, a *requestFacts) (e *servedExchange, again bool) {
 	return p.chooseAmong(func(e *servedExchange) int {
 		if !e.Socket || (e.Asked == nil) != (message == nil) {

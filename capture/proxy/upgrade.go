@@ -335,8 +335,8 @@ func (u *upload) newReader() (io.ReadCloser, error) {
 	return u.latest, nil
 }
 
-// releaseKept frees the kept bytes once the response has begun. A reader that is reading at that time frees them
-// itself.
+// releaseKept frees the kept bytes once the response has begun and the latest reader has read all of them. A reader
+// that is still reading frees them itself.
 func (u *upload) releaseKept() {
 	u.answered.Store(true)
 	if u.mu.TryLock() {

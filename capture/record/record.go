@@ -43,7 +43,7 @@ type Recorder struct {
 	done    chan struct{} // closed when everything is written
 
 	mu      sync.Mutex
-	state   State // without the queue's part
+	state   State // the state, except for the facts about the queue
 	writing int   // the cost of the record that is being written
 	err     error // the result of Close
 }
@@ -316,8 +316,8 @@ func (w *writer) write(line []byte) error {
 	return err
 }
 
-// truncateTail removes the part of a line that was written. If it can't remove the part, readers report the
-// line as damaged.
+// truncateTail removes the part of a line that was written, and reports whether it did. If it didn't, readers report
+// the line as damaged.
 func (w *writer) truncateTail() bool {
 	f, ok := w.w.(interface {
 		io.Seeker

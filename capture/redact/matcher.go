@@ -34,7 +34,7 @@ type matcher struct {
 	candidates []ruleMatch // candidates for the text, the most specific first
 	known      knownMatch
 	led        bool // the secret is glued to a word: its first characters were passed on before text
-	young      bool // text is one character, which may begin a shape; the second character decides which
+	young      bool // text is one character that may begin shapes; the next character decides which ones
 	unglued    bool // the next character was checked and doesn't begin a glued secret
 
 	armor  *keyArmor   // the private key that is being read; texts outside JSON share one

@@ -56,7 +56,8 @@ func (m *awsRedactor) write(p []byte) {
 	}
 }
 
-// nextSize returns the size of the next message, or 0 if the message is not complete.
+// nextSize returns the size of the next message, or 0 if the message is not complete. If the bytes are not messages,
+// it returns the number of all remaining bytes.
 func (m *awsRedactor) nextSize() int64 {
 	p := m.buf[m.read-m.base:]
 	switch {

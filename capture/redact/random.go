@@ -305,8 +305,9 @@ func isWords(text []byte) bool {
 }
 
 // looksPassword reports whether the complete value after a password's name looks like a password. It must not be
-// short, a placeholder, a reference to another place, or one word. A password of several words has hyphens. Any other
-// combination of words counts as a name in a program, or as a sentence.
+// short, a placeholder, a reference to another place, a common password, or one repeated character. A password of
+// words consists of lower-case words with at least three hyphens. A password with spaces is an app password. Any
+// other combination of words counts as a name in a program, or as a sentence.
 func looksPassword(text []byte) bool {
 	lower := bytes.ToLower(text)
 	switch {
@@ -330,8 +331,8 @@ func isRandomPassword(text []byte) bool {
 	return looksRandom(text) && !isCommonPassword(plain) && !isExample
 }
 
-// isAppPassword reports whether a string is four groups of four lower-case letters. Mail providers write app
-// passwords in this form.
+// isAppPassword reports whether a string is four groups of four lower-case letters, not all of which could be words.
+// Mail providers write app passwords in this form.
 func isAppPassword(text []byte) bool {
 	groups := bytes.Fields(text)
 	words := 0
@@ -348,7 +349,8 @@ func isAppPassword(text []byte) bool {
 
 var small = classOf("", "az")
 
-// isTemplate reports whether a string refers to a value that is elsewhere: $NAME, ${…}, {{…}}, %NAME%, <…>.
+// isTemplate reports whether a string refers to a value that is elsewhere, such as $NAME, ${…}, {{…}}, %NAME%, <…> or
+// a URL.
 func isTemplate(text []byte) bool {
 	first, last := text[0], text[len(text)-1]
 	if isJoined(text) {

@@ -483,7 +483,8 @@ func secretHeader(name string) (replaced, sought bool) {
 	return ok, ok && known.value != isPrivate
 }
 
-// secretQuery reports whether the value of a query parameter is a credential.
+// secretQuery reports whether the value of a query parameter is a credential. All parameters that begin with x-amz-
+// count.
 func secretQuery(name string) bool {
 	lower := strings.ToLower(name)
 	_, ok := credentialName([]byte(name), inRequest)

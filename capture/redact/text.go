@@ -466,7 +466,8 @@ func removableUnits(units []character, password bool) (list []character) {
 	return list
 }
 
-// replaceSecret inserts the replacement at the first character of a secret that has not been passed on.
+// replaceSecret replaces the characters of a secret that have not been passed on: the first one with the replacement,
+// and the others with nothing. A replacement of fixed length is spread over all of them instead.
 func (s *textRedactor) replaceSecret(units []character, secret, where string) {
 	with := s.r.formatTag(secret, where)
 	var places []span

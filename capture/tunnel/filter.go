@@ -22,7 +22,7 @@ type Filter struct {
 
 	mu      sync.Mutex
 	waiting map[int]*waitingExchange
-	dropped map[int]bool // exchanges that have not ended yet
+	dropped map[int]bool // dropped exchanges that have not ended yet
 	bytes   int          // size of all waiting exchanges
 	counts  map[string]RequestCount
 }
@@ -30,7 +30,7 @@ type Filter struct {
 // FilterRules say which requests are passed on.
 type FilterRules struct {
 	All         bool                                 // every request
-	Hosts       []string                             // every request to these hosts
+	Hosts       []string                             // every request to these hosts is passed on
 	IsKnown     func(method string, u *url.URL) bool // reports whether the path is that of a request to a model
 	IsRequestTo func(body []byte) bool               // reports whether a body is a request to a model
 }
@@ -128,7 +128,7 @@ func (f *Filter) countRequest(host string, more RequestCount) {
 	f.counts[host] = RequestCount{n.Passed + more.Passed, n.Dropped + more.Dropped}
 }
 
-// isModelRequest reports whether the request is one to a model. A compressed body may be one.
+// isModelRequest reports whether the request is one to a model. A compressed body counts as one.
 func (w *waitingExchange) isModelRequest(rules FilterRules) bool {
 	var body []byte
 	for _, r := range w.records {
@@ -147,7 +147,7 @@ func (f *Filter) passOn(host string, records ...capture.Record) {
 	}
 }
 
-// isStream reports whether a response is a stream of events.
+// isStream reports whether a response is a stream of events, or switches to another protocol.
 func isStream(h *capture.Head) bool {
 	kind, _, _ := mime.ParseMediaType(h.Header.Get("Content-Type"))
 	return h.Status == http.StatusSwitchingProtocols ||
