@@ -307,7 +307,7 @@ type quitDialog struct{ browse }
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("q", "quit and cut", "quit and cut the streams", func() { l.m.modeStack.queueCmd(tea.Quit) }),
-		screen.Key("w", "wait, then quit", "quit when streams and client have ended", l.quitLater),
+		screen.Key("w", "wait, then quit", "quit when the streams and the client have ended", l.quitLater),
 		screen.Key("esc", "stay", "stay", l.cancelQuit),
 		screen.Key("ctrl+c", "", "", func() { l.m.modeStack.queueCmd(tea.Interrupt) }),
 	}

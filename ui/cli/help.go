@@ -239,7 +239,7 @@ func targetRules(t *protocol.Target) [][2]string {
 	}
 	first := ""
 	if t.Names.First != "" {
-		first = "the first of [" + t.Names.First + "]"
+		first = "beginning with one of [" + t.Names.First + "]"
 	}
 	reasoning := map[protocol.ReasoningRule]string{
 		protocol.NoReasoning: "not carried", protocol.PlainReasoning: "as text", protocol.SignedReasoning: "with its signature",

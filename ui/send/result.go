@@ -55,7 +55,7 @@ func (m *Dependencies) whyRefused(v *providers.View, t *stream.Turn, c *stream.C
 	case m.Send == nil:
 		return nowhere
 	case c == nil:
-		return display.Lit("select a call: press a to enter its result")
+		return display.Lit("select a call, then press a to enter its result")
 	case c.RunByProvider:
 		return display.Lit("the provider runs this call itself")
 	case c.Discarded:
