@@ -40,7 +40,8 @@ func byExchange(recs []Record) map[int]*reread {
 	return all
 }
 
-// checkAgain rereads every exchange that can be read again, and returns their number.
+// checkAgain checks that every exchange that can be read again has the same records as before, and returns the number
+// of these exchanges.
 func checkAgain(t *testing.T, recs []Record) (n int) {
 	t.Helper()
 	all := byExchange(recs)

@@ -86,7 +86,7 @@ func started(t *testing.T, env []string, args ...string) *process {
 	return p
 }
 
-// listens waits for the line with the address at which the process listens, and returns the address.
+// listens waits until the process prints the address at which it listens, and returns the process.
 func (p *process) listens() *process {
 	p.t.Helper()
 	if line, err := p.out.ReadString('\n'); err != nil || !strings.Contains(line, "://127.0.0.1:") {

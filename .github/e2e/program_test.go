@@ -78,7 +78,7 @@ func started(t *testing.T, code int, args ...string) *running {
 	return r
 }
 
-// end ends the program and returns the rest of its output.
+// end ends the program, checks its exit code, and returns the rest of its output.
 func (r *running) end(code int) (printed []byte) {
 	if r.over {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// linesOf returns the lines that a view of the address reads, and its state at the end.
+// linesOf returns the lines that a view of the address reads, and its state at the end. It checks that the view reads
+// no captures.
 func linesOf(t *testing.T, address string) (lines []string, s State) {
 	t.Helper()
 	v := opened(t, address, Credentials{})

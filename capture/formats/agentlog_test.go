@@ -38,7 +38,8 @@ func eachAgentLog(t *testing.T, do func(t *testing.T, f capture.Format, name str
 	}
 }
 
-// TestAgentLogs checks that the logs with all kinds of entries have the expected records.
+// TestAgentLogs checks that the logs of older versions, and those with all kinds of entries, have the expected
+// records.
 func TestAgentLogs(t *testing.T) {
 	eachAgentLog(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		if !strings.Contains(name, "old") && !strings.Contains(name, "kinds") {

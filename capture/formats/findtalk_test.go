@@ -35,7 +35,8 @@ func TestNoTalks(t *testing.T) {
 	}
 }
 
-// TestTalkInText checks that a conversation of each form is found inside a string, and that its path is correct.
+// TestTalkInText checks that a conversation inside a string is found with the correct form and path, and that other
+// messages are not taken for one.
 func TestTalkInText(t *testing.T) {
 	for _, test := range []struct{ form, talk string }{
 		{"OpenAI messages", `[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f"}}]}]`},

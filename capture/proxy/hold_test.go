@@ -134,8 +134,8 @@ func TestHeldLimit(t *testing.T) {
 	}
 }
 
-// TestHeldCut checks that a response that is cut off doesn't seem complete to the client, and that toolscope is
-// recorded as the cause.
+// TestHeldCut checks that a response that is cut off doesn't seem complete to the client, and that a note reports the
+// cut.
 func TestHeldCut(t *testing.T) {
 	d, _ := holding(t, `\"a\"`, 0, opened, started, more)
 	body := d.post(t)

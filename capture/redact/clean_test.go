@@ -121,7 +121,7 @@ func TestEndedIsForgotten(t *testing.T) {
 	}
 }
 
-// TestIdentity checks that a body with an empty content coding is read unchanged.
+// TestIdentity checks that a body is read unchanged if its content coding is empty or "identity".
 func TestIdentity(t *testing.T) {
 	for _, coding := range []string{"identity", "Identity", ""} {
 		r := redactor()

@@ -140,7 +140,8 @@ func (o *office) ask(target, lines string) (net.Conn, *bufio.Reader, *http.Respo
 
 const authorized = "Proxy-Authorization: Basic cnVuOnMzY3JldA==\r\n" // run:s3cret
 
-// server starts a TLS server whose certificate names the hosts, and returns the pool with its authority.
+// server starts a TLS server with a certificate for the first of the names. It returns the server, and a pool with
+// the server's authority.
 func server(t *testing.T, names []string, h http.HandlerFunc) (*httptest.Server, *x509.CertPool) {
 	t.Helper()
 	a, err := newAuthority(names, time.Now())
