@@ -526,8 +526,8 @@ func openWord(k json.TokenKind) string {
 	return "literal"
 }
 
-// keySet has a map for each depth of open containers. A map leads from the hash of a key to the start and end
-// of the key in the arguments. When a container closes, its map is reused.
+// keySet has a map for each depth of open containers, from the hash of a key to the start and end of the key in the
+// arguments. When a container closes, its map is reused.
 type keySet []map[uint64][2]int
 
 // checkKeys reports the first duplicate key in an object. Parsers keep the last value or the first, and only

@@ -16,7 +16,7 @@
 //   - seal:    the event after which the arguments of a call are final
 //   - finding: a named diagnosis with its evidence
 //   - ref:     the name of a turn or call; keep it instead of a pointer
-//   - packed event: an event as it is stored, in 16 bytes; its text is stored in the fold
+//   - packed event: an event as it is stored, in at most 16 bytes; its text is stored in the fold
 //   - past:    a session as it was after some event: Timeline.At
 //   - evicted: a turn whose texts were freed and can be reloaded; dropped: a turn that keeps only its row
 //

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// factOf returns a packed event with arbitrary bytes.
+// factOf returns the packed event whose fields are the bytes of p.
 func factOf(p []byte) packedEvent {
 	n := binary.LittleEndian
 	return packedEvent{
@@ -57,8 +57,8 @@ func FuzzFacts(f *testing.F) {
 	})
 }
 
-// TestFactsTakeLittle checks the size of packed events. For 200 calls that alternate, an event takes six to
-// eight bytes.
+// TestFactsTakeLittle checks that events of 200 calls that alternate take at most eight bytes each when they are
+// packed.
 func TestFactsTakeLittle(t *testing.T) {
 	tl := manyTurns(50_000, 4<<10, 200)
 	size, n := 0, 0

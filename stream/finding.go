@@ -48,13 +48,13 @@ type Diagnosis struct {
 	Code            string
 	Severity        Severity
 	OtherSeverities []Severity // severities that WithSeverity may set instead
-	SeverityNote    string     // the condition for one of OtherSeverities, e.g. "info if …"
+	SeverityNote    string     // the conditions for OtherSeverities, e.g. "info if …"
 	By              Party
 	Verdict         string // the verdict on a call or turn, in at most 13 cells; "" if the severity is always Info
 	ExplainsState   bool   // the finding only explains the state of a call or turn; the verdict is that state
 	Short           string // a short form, shown next to the arguments; "" if the diagnosis is not about arguments
-	Meaning         string // the meaning, in one or two sentences
-	Advice          string // the remedy, in one or two sentences
+	Meaning         string // the meaning, in a few sentences
+	Advice          string // the remedy, in a few sentences
 
 	declared *Diagnosis // the declared diagnosis, if WithSeverity or WithCause made this one
 }

@@ -307,8 +307,8 @@ func (c *Call) repeatedBy(text string) bool {
 	return n > 0 && c.args.s[0] == '{' && len(text) > n && text[:n] == string(c.args.s)
 }
 
-// checkCumulative reports deltas that repeat all earlier arguments. It is called only once the arguments
-// can't be an object: before that, the delta may be a nested object that begins like the outer one.
+// checkCumulative reports deltas that repeat all earlier arguments. It must be called when the arguments can no
+// longer be an object: before that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {
 		c.reportOnce(ArgsCumulative, int(c.repeated), "each delta repeats all the arguments so far: only the last delta is valid, and a client that appends deltas gets wrong arguments")
@@ -364,7 +364,8 @@ func (c *Call) missingEnd() string {
 	return string(end)
 }
 
-// checkFinalArgs makes the findings that need all argument bytes. It is called once, after the last byte.
+// checkFinalArgs makes the findings that need all argument bytes. A second call has no effect, unless the seal was
+// withdrawn.
 func (c *Call) checkFinalArgs(event int) {
 	text := len(c.args.s) // without half a character that is waiting for its other half
 	c.endArgs()

@@ -165,7 +165,7 @@ type Array struct {
 	elem  chunkBuffer // the open element
 	depth int         // open brackets, including the outer array
 	level int         // number of arrays entered on the way to the elements
-	inner bool        // the array that contains the elements is still open or comes later
+	inner bool        // an inner array that contains the elements is open or may still come
 	str   bool        // inside a string
 	esc   bool        // after a backslash
 	ended bool        // the outer array has closed

@@ -8,8 +8,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// A RunRule is a rule by which some clients decide to run a call. All except the last two rely on something
-// that the provider never said. The fold records for each rule at which event it would have run each call, and
+// A RunRule is a rule by which some clients decide to run a call. All except the last two can run a call although
+// more of its arguments may follow. The fold records for each rule at which event it would have run each call, and
 // with which arguments.
 type RunRule uint8
 

@@ -208,7 +208,7 @@ func (t *Timeline) checkpointIfDue() {
 }
 
 // At returns the fold of the first n events. The result stays valid while events are appended, until a turn is
-// evicted, dropped or reloaded. Callers must not change it. It shares content with the live session without
+// evicted, dropped, reloaded or removed. Callers must not change it. It shares content with the live session without
 // copying. Turns that are evicted or dropped now are also evicted or dropped in it.
 func (t *Timeline) At(n int) *Session {
 	n = min(max(n, 0), t.Len())
@@ -222,8 +222,8 @@ func (t *Timeline) At(n int) *Session {
 
 // MoveTo returns the fold of the first n events. The session s was made by At or MoveTo. If s lacks only a few of
 // these events, MoveTo changes s itself, so other holders of s see the change. Otherwise, or if some of these events
-// did not exist when s was made, it makes a new session. It also does so if turns were evicted, dropped or reloaded
-// since s was made.
+// did not exist when s was made, it makes a new session. It also makes a new one if turns were evicted, dropped,
+// reloaded or removed since s was made.
 func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	n = min(max(n, 0), t.Len())
 	if !s.isPast || !t.IsCurrent(s) || n < s.events || n > int(s.lent) || n-s.events > minStride {
@@ -233,8 +233,8 @@ func (t *Timeline) MoveTo(s *Session, n int) *Session {
 	return s
 }
 
-// IsCurrent reports whether a session that At or MoveTo made may still be used: no turn was evicted, dropped
-// or reloaded since.
+// IsCurrent reports whether a session that At or MoveTo made may still be used: no turn was evicted, dropped,
+// reloaded or removed since.
 func (t *Timeline) IsCurrent(s *Session) bool { return s.retentionChanges == t.retentionChanges }
 
 // Detach gives the session s, which At made, its own copy of a turn. The caller can then apply invented events

@@ -439,7 +439,7 @@ type deltaProgress struct {
 	half      string // half of a surrogate pair, waiting for the other half
 	argsFrame int32  // number of the frame of the latest delta
 	argsFrom  int32  // number of the first event with a delta of that frame
-	repeated  int32  // number of the event with the first delta that began with all earlier text, 0 if none
+	repeated  int32  // number of the event with the first delta that began with all earlier arguments, 0 if none
 }
 
 // ensureContent replaces the shared empty content of the call with its own content, which may be changed.

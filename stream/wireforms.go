@@ -14,7 +14,7 @@ type wireForms struct {
 	packed     []byte
 	runs       [blockEvents / formRun]uint32 // offset in packed at which each run of events begins
 	last       int                           // the last run that has a form, counted from 1
-	head, tail []byte                        // the bytes before and after the text in its last form
+	head, tail []byte                        // the bytes before and after the text in the last form of that run
 }
 
 // formRun is the number of events in a run. To read a form, decoding starts at the beginning of its run.

@@ -251,9 +251,9 @@ type palette struct {
 	tentative                                [2]string
 }
 
-// standardPalette has the colours of the usual themes. In all palettes of toolscope's own themes, only
-// caution and bad are warm, because yellow, orange and red mean trouble. Blue is for moving data, and pink is
-// for the user's position.
+// standardPalette has the colours of the themes toolscope-dark and toolscope-light. In all palettes of toolscope's
+// own themes, only caution and bad are warm, because yellow, orange and red mean trouble. Blue is for moving data,
+// and pink is for the user's position.
 var standardPalette = palette{
 	live: [2]string{"#56b4e9", "#005f99"}, good: [2]string{"#5ce6b4", "#006b4c"}, caution: [2]string{"#f2c14e", "#7a5000"},
 	bad: [2]string{"#ff8873", "#b3261e"}, muted: [2]string{"#acacac", "#606060"}, accent: [2]string{"#e59fc8", "#8a3f6c"},

@@ -5,7 +5,7 @@ import "toolscope/stream"
 // FinishReasons are the finish reasons of a protocol.
 type FinishReasons struct {
 	What        string // the protocol's term for finish reasons, e.g. "stop reason"
-	Calls, Done string // reason of a turn that waits for results of its calls; reason of any other turn
+	Calls, Done string // reason of a turn that waits for results of its calls; reason of any other turn that ended normally
 	Codes       FinishCodes
 }
 

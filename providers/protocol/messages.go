@@ -113,8 +113,8 @@ const (
 // String returns the name of the form: string, object or arrays.
 func (f ArgsForm) String() string { return [...]string{"string", "object", "arrays"}[f] }
 
-// ResultText returns the text in a result's content, which is a string or a list of blocks. The result media
-// is the number of blocks that are not text.
+// ResultText returns the text in a result's content, which is a string or a list of blocks. It also returns the
+// number of blocks that are not text.
 func ResultText(content json.Value) (text []byte, media int) {
 	switch {
 	case !content.IsPresent():
@@ -216,9 +216,9 @@ func ReadContent(content json.Value) (parts []Part) {
 }
 
 // Content returns the content that represents parts. The parameter was is the content from which the parts were read.
-// The result is a string if one string can contain the parts, and otherwise a list. Several texts become one string
-// only if joined is set. Without parts, Content returns the original content if it has no parts either, and otherwise
-// nil.
+// The result is a list if that content is a list, or if one string can't contain the parts. Otherwise, it is a
+// string. Several texts become one string only if joined is set. Without parts, Content returns the original content
+// if it has no parts either, and otherwise nil.
 func Content(was json.Value, parts []Part, joined bool) []byte {
 	if len(parts) == 0 {
 		if len(ReadContent(was)) > 0 {
@@ -347,7 +347,7 @@ func MergeResults(messages []Message) (joined []Message) {
 	return joined
 }
 
-// onlyResults reports whether a message has only results, all without a Raw.
+// onlyResults reports whether a message has only results of tools that the client ran, all without a Raw.
 func onlyResults(m Message) bool {
 	for _, p := range m.Parts {
 		if p.Kind != ResultPart || p.RunByProvider || p.Raw != nil {

@@ -97,7 +97,7 @@ func (e SniffInput) Index() SniffInput {
 	return e
 }
 
-// Get returns the value of a field of the data, or nil if there is none. If keys are duplicate, the last one counts.
+// Get returns the value of a field of the data, or nil if there is none. If a key is repeated, the last one counts.
 func (e SniffInput) Get(name string) json.Value { return e.Index().fields.Get(name) }
 
 // IsWhole reports whether the data is one complete JSON object, or empty.
@@ -130,7 +130,7 @@ type Decoder interface {
 	Close()
 }
 
-// A ClientReader is a Decoder that also reads what the client sends on a WebSocket.
+// A ClientReader is a Decoder that also reads the client's messages on a WebSocket.
 type ClientReader interface {
 	// ReadMessage reads one message from the client. It may add facts to turns, but doesn't open turns.
 	ReadMessage(message json.Value)
@@ -300,7 +300,7 @@ func FillRefusal(refusal, id, name string) string {
 	return strings.NewReplacer("{id}", id, "{name}", name, "{n}", strconv.Itoa(len(id))).Replace(refusal)
 }
 
-// FindNamed returns the first element of all with the given name. If there is none, it returns an error that
+// FindNamed returns the first element with the given name in the list all. If there is none, it returns an error that
 // lists all names. The parameter kind is the noun for an element in that error.
 func FindNamed[T any](kind, name string, all []T, nameOf func(*T) string) (*T, error) {
 	var names []string

@@ -112,8 +112,8 @@ func (t *Tool) Arguments() json.Value {
 	return t.Schema
 }
 
-// Declarable reports whether a request in another protocol can declare the tool. It must be a function or a custom
-// tool with a name.
+// Declarable reports whether a request in another protocol can declare the tool. The tool must be a function or a
+// custom tool, and have a name.
 func (t *Tool) Declarable() bool {
 	return t.Name != "" && (t.Kind == "function" || t.Kind == "custom")
 }

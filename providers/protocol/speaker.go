@@ -117,7 +117,7 @@ func (w *ScriptWriter) OpenCalls() (open []*ScriptCall) {
 // Quote returns a text as a JSON string.
 func Quote(text string) string { return string(json.AppendQuoted(nil, []byte(text))) }
 
-// WriteFrames writes a script. The error says which step the protocol can't express.
+// WriteFrames writes a script. The error says what the protocol can't express.
 func (p *Speaker) WriteFrames(s *Script) ([]SpokenFrame, error) {
 	if (s.ZeroIndex || s.RepeatID) && !p.Slots {
 		return nil, errors.New("deltas don't contain the index of their call")

@@ -48,8 +48,8 @@ func Canonical(text []byte, mode Mode) (form []byte, ok bool) {
 	return c.dst, s.End() == nil
 }
 
-// CanonicalForms returns the results of Canonical in the modes Exact and AsDouble. Most texts have the same form in both,
-// and are read only once.
+// CanonicalForms returns the results of Canonical in the modes Exact and AsDouble. A text without numbers, duplicate
+// keys or invalid Unicode has the same form in both, and is read only once.
 func CanonicalForms(text []byte) (exact, double []byte, ok bool) {
 	c := canonicalWriter{mode: Exact, dst: make([]byte, 0, len(text)+16)}
 	s := Scan(text)

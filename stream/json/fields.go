@@ -16,7 +16,7 @@ type FieldReader struct {
 	At     int    // start of the current value; if it is missing, the end of the text that was read
 	Closed bool   // the end of the value is present; if there is no value, the closing bracket is present
 	text   []byte
-	closer byte // 0 if nothing follows
+	closer byte // 0 if no value follows
 	begun  bool
 }
 

@@ -244,8 +244,9 @@ func (h templateSlot) slotEnd(data []byte, at int) int {
 // place is the start and end of a value.
 type place struct{ start, end slotOffset }
 
-// slotOffset is a position in a frame. The field off is the number of bytes after the end of a hole, and holes is the
-// number of that hole. Holes are numbered from 1; 0 is the start of the frame.
+// slotOffset is a position in a frame. The field holes is the number of holes that end before the position. The field
+// off is the number of bytes since the end of the last of these holes, or since the start of the frame if there is
+// none.
 type slotOffset struct{ holes, off int }
 
 // is reports whether data matches the template, and records the ends of its holes.
