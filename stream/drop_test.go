@@ -102,7 +102,7 @@ func TestWarmOther(t *testing.T) {
 }
 
 // TestDrop checks that only the row of a dropped turn is left, and that the other turns stay as they are. It also
-// checks that a block of events is freed when its last turn is dropped.
+// checks that a block of events is freed when its last turn is dropped, and that rows can be removed.
 func TestDrop(t *testing.T) {
 	const turns = 500
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -124,8 +124,8 @@ func TestExecutors(t *testing.T) {
 	}
 }
 
-// TestSafeIsComplete checks that a run is safe only if the call is complete or has no arguments, for any events in
-// any order.
+// TestSafeIsComplete checks that a run is safe only if the call is complete or has no arguments, for arguments of
+// each syntax and for each ending.
 func TestSafeIsComplete(t *testing.T) {
 	for _, c := range statusCases {
 		for _, end := range endings {

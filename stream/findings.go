@@ -307,7 +307,7 @@ func (c *Call) repeatedBy(text string) bool {
 	return n > 0 && c.args.s[0] == '{' && len(text) > n && text[:n] == string(c.args.s)
 }
 
-// checkCumulative reports deltas that repeat all earlier arguments. It must be called when the arguments can no
+// checkCumulative reports deltas that repeat all earlier arguments. It must be called only when the arguments can no
 // longer be an object: before that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {
 	if c.repeated > 0 {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestLookup checks the subjects of events, and the lists of events about a turn, against the events
-// themselves.
+// TestLookup checks the subjects of events, the beginnings of their texts, and the lists of events about a turn,
+// against the events themselves.
 func TestLookup(t *testing.T) {
 	var line Timeline
 	for n := range int32(5_000) {

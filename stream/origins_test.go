@@ -48,7 +48,7 @@ func TestOrigins(t *testing.T) {
 	}
 }
 
-// TestOriginsAreSmall checks that the common part of neighbouring wire forms takes no memory.
+// TestOriginsAreSmall checks that wire forms that differ little take at most six bytes each.
 func TestOriginsAreSmall(t *testing.T) {
 	var tl Timeline
 	tl.Append(opened(0, "id", "f"))

@@ -58,7 +58,8 @@ func TestSentBack(t *testing.T) {
 	}
 }
 
-// TestKindLate checks that the kind of a call may arrive or change with a later event.
+// TestKindLate checks that a later event may change the kind of a call, and that an event without a kind doesn't
+// change it.
 func TestKindLate(t *testing.T) {
 	open := opened(0, "1", "f")
 	open.What = &CallInfo{ID: "1", Name: "f", Kind: "function"}

@@ -151,7 +151,7 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 		}
 	}
 	var past []*Session
-	behind := tl.At(0) // a past session that moves at half the speed
+	behind := tl.At(0) // a past session that moves half as fast as the timeline grows
 	for i, e := range events {
 		if always {
 			past = append(past, tl.At(i))
@@ -289,7 +289,8 @@ func TestTimelineManyEvents(t *testing.T) {
 	}
 }
 
-// TestDeltaCutsDoNotMatter checks that the cuts of the arguments into deltas change only the list of deltas.
+// TestDeltaCutsDoNotMatter checks that the cuts of the arguments into deltas change only the list of deltas, and the
+// findings that depend on the cuts.
 func TestDeltaCutsDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for _, text := range []string{

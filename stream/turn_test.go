@@ -98,8 +98,8 @@ func TestRewriteDeltas(t *testing.T) {
 	}
 }
 
-// TestWhoFailed checks that the provider is at fault for an error if By is missing or Provider, and that the bytes of
-// all gaps are counted.
+// TestWhoFailed checks that the party in By is at fault for an error, and the provider if By is missing. It also
+// checks that the bytes of all gaps are counted.
 func TestWhoFailed(t *testing.T) {
 	fails := func(by Party) *Turn {
 		return fold(Event{Kind: Failure, Text: "no", What: &FailureInfo{By: by}}).Turns[0]

@@ -11,7 +11,7 @@ import (
 	"toolscope/stream/list"
 )
 
-// sampleWire appends records of very different sizes, and returns their bytes.
+// sampleWire appends records of very different sizes. It returns their bytes, and the offsets where they begin.
 func sampleWire(w *Wire) (all []byte, starts []int) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for i, size := range []int{1, 0, 300, wireBlock - 301, 1, wireBlock, 7, 3*wireBlock + 5, 0, 12} {

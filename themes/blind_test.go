@@ -51,8 +51,9 @@ func apart(a, b TextStyle, eye [3][3]float64) float64 {
 	return math.Sqrt((x[0]-y[0])*(x[0]-y[0]) + (x[1]-y[1])*(x[1]-y[1]) + (x[2]-y[2])*(x[2]-y[2]))
 }
 
-// TestColourBlind checks that any two states of the theme differ for people who can't see red, or can't see
-// green. It also checks the measure: red and green of the same lightness differ only for people who see both.
+// TestColourBlind checks that any two states of the theme toolscope-colour-blind differ for everybody, including
+// people who can't see red or can't see green. It also checks the measure: red and green of the same lightness differ
+// only for people who see both.
 func TestColourBlind(t *testing.T) {
 	const least = 20 // about ten times the smallest difference that people see between two colours side by side
 	for _, dark := range []bool{true, false} {

@@ -87,7 +87,8 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// TestMatchesHalves checks that a surrogate pair that is split between two deltas equals the complete pair.
+// TestMatchesHalves checks that a surrogate pair that is split between two deltas equals the complete pair. It also
+// checks that Rewrite replaces the kept arguments.
 func TestMatchesHalves(t *testing.T) {
 	c := keeping(`"{\"a\":\"\ud83d"`, `"\ude00\"}"`)
 	if !c.Matches(json.Value(`{"a": "😀"}`)) || !c.Matches(json.Value(`"{\"a\":\"\ud83d\ude00\"}"`)) || c.Matches(json.Value(`{"a":"😁"}`)) {

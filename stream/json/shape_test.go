@@ -52,7 +52,7 @@ func (w *wide) String() string {
 	return s
 }
 
-// the frames look the same or nearly the same
+// frames are texts for a wide: frames that look alike, frames that don't, and wrong texts.
 var frames = []string{
 	`{"type":"a","delta":{"text":"x"}}`,
 	`{"type":"ab","delta":{"text":"\"y\\"}}`,

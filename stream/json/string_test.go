@@ -51,7 +51,8 @@ func TestQuoted(t *testing.T) {
 	}
 }
 
-// TestIsHalf checks that only three whole bytes are half a surrogate pair.
+// TestIsHalf checks that IsHalf accepts the three bytes of half a surrogate pair, but neither fewer bytes nor other
+// characters.
 func TestIsHalf(t *testing.T) {
 	for text, want := range map[string]bool{
 		"": false, "\xed": false, "\xed\xa0": false, "\xed\xa0\x80": true, "\xed\xbf\xbf!": true,

@@ -92,8 +92,8 @@ func TestWalkWhereverItIsCut(t *testing.T) {
 	}
 }
 
-// TestWalkDeepAndLong checks that a walk doesn't need memory for the content of a value, however deep or long
-// it is.
+// TestWalkDeepAndLong checks that a walk finds the values after a very deep one and after a very long one, and that
+// its memory for the long one is limited.
 func TestWalkDeepAndLong(t *testing.T) {
 	deep := `{"log":{"x":` + strings.Repeat("[", 1_000_000) + strings.Repeat("]", 1_000_000) + `,"entries":[1]}}`
 	if found, _ := walkParts(walkedPaths, deep); len(found) != 1 || string(found[0].Raw) != "1" {
