@@ -150,7 +150,7 @@ func TestEventStreamLarge(t *testing.T) {
 	}
 }
 
-// TestEventStreamAfterClose checks that bytes after the end also belong to frames.
+// TestEventStreamAfterClose checks that bytes after a Close also belong to frames.
 func TestEventStreamAfterClose(t *testing.T) {
 	var got []framed
 	emit := func(f Frame) {
@@ -210,5 +210,5 @@ func mendChecksums(wire []byte) {
 	}
 }
 
-// false for every character, because every byte of a binary stream belongs to a frame
+// never returns false for every character, because every byte of a binary stream belongs to a frame.
 func never(rune) bool { return false }

@@ -80,7 +80,7 @@ func fuzzEvents(script []byte) (events []Event) {
 	return events
 }
 
-// fuzzPayload returns a payload of any type, which may be the wrong type for the event's kind.
+// fuzzPayload returns a payload, whose type may be wrong for the event's kind.
 func fuzzPayload(which byte, text string, what byte) Payload {
 	switch {
 	case which == 1 && what&0x40 != 0:

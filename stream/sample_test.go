@@ -9,8 +9,8 @@ import (
 	"toolscope/stream/json"
 )
 
-// sampleArgs returns about size bytes of arguments as a model writes them. Most of them are one string with
-// source code. The others are small objects.
+// sampleArgs returns about size bytes of arguments as a model writes them. Most of the bytes are in one string with
+// source code. The rest are small objects.
 func sampleArgs(size int) []byte {
 	rng := rand.New(rand.NewPCG(7, uint64(size)))
 	var code strings.Builder

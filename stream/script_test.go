@@ -79,7 +79,7 @@ func fold(events ...Event) *Session {
 	return s
 }
 
-// callLines describes the calls at the end of a session, one in each line.
+// callLines describes the calls at the end of a session, one on each line.
 func callLines(s *Session) string {
 	var lines []string
 	for _, t := range s.Turns {

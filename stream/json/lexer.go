@@ -454,7 +454,7 @@ func numberStep(m lexerState, c byte) lexerState {
 
 // LexerState is the compact state of a Lexer, without its tokens.
 type LexerState struct {
-	deep         []uint64 // Lexer.object, if it is longer than one word
+	deep         []uint64 // Lexer.object, if more than 64 containers are open
 	object       uint64
 	toks         uint32
 	docs         int32
@@ -638,7 +638,7 @@ func FirstEnd(toks TokenList) (end int) {
 	return end
 }
 
-// A SyntaxError describes the first byte of a text that can't be JSON, and the tokens that are expected there.
+// A SyntaxError describes the first byte of a text that can't be JSON, and the input that is expected there.
 type SyntaxError struct {
 	Offset   int    // offset of the first wrong byte
 	Got      byte   // that byte
