@@ -47,7 +47,7 @@ var anySources = []struct {
 	{"tour", []func(*Options){touring}, tourWhole},
 }
 
-// checkCursors fails the test if the row of a cursor is out of view, or if the row of keys is empty.
+// checkCursors fails the test if the row of keys is empty, or if the row of the list's cursor is out of view.
 func checkCursors(t testing.TB, s *rig) {
 	t.Helper()
 	checkFrame(t, s)

@@ -72,8 +72,9 @@ func TestBreakdownWhileOpen(t *testing.T) {
 		shows("TOKENS", "$ NOW", "1.2k").hides("cached", "NEW")
 }
 
-// TestRequestEdits checks that o in the request tab lists what changed since the previous request of the conversation,
-// that enter goes to the changed part, and that o shows the breakdown again. Outside of the tab, o has its usual meaning.
+// TestRequestEdits checks that o in the request tab lists what changed since the previous request of the
+// conversation, that enter goes to the changed part, and that o shows the breakdown again. Outside the tab, o has its
+// usual meaning.
 func TestRequestEdits(t *testing.T) {
 	s := newScreen(t, 100, 40, static).feed(measuredSession(t)...).end().press("G6o")
 	s.shows("What changed since the request of turn 2", "=  messages[0] to [2]  the same", `+  messages[3]         assistant  tool_use read_l`, "+  messages[4]         user  tool_result").hides("Part of the request")

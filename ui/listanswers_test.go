@@ -190,8 +190,7 @@ func TestCostStays(t *testing.T) {
 	}
 }
 
-// TestWrongByteIsMarked checks that the arguments of each call that is not an object have a sign below the byte that
-// decides this.
+// TestWrongByteIsMarked checks that a sign is shown below the first wrong byte of arguments that are not an object.
 func TestWrongByteIsMarked(t *testing.T) {
 	mark := regexp.MustCompile(`(?m)^!!? +\^ `)
 	for _, size := range [][2]int{{40, 10}, {60, 18}, {80, 24}} {

@@ -114,7 +114,7 @@ func TestFilterCompletes(t *testing.T) {
 	s.press(" -to<tab>").shows("-too█").press("l<tab><tab>").shows("tool:good tool:broken").press("g<tab>").shows("-tool:good█")
 }
 
-// TestFilterOnScreens checks screens of all sizes.
+// TestFilterOnScreens checks the screen at all sizes while a filter is typed.
 func TestFilterOnScreens(t *testing.T) {
 	s := newScreen(t, 80, 24).feed(mixed(0, 4)...).press("fstate:bad x:y")
 	for w := minWidth; w < 160; w += 9 {

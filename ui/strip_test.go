@@ -24,8 +24,8 @@ func (s *rig) lane(word string) string {
 	return ""
 }
 
-// TestStripLanes checks that each party has a lane for the time that it takes, and each call a lane for its bytes.
-// The sentence describes the moment.
+// TestStripLanes checks that each party and each call has its own lane, and that a sentence describes the current
+// moment. Without facts, a party has no lane.
 func TestStripLanes(t *testing.T) {
 	s := newScreen(t, 140, 40).feed(demo(t, "executed")...).end().press("g8,,")
 	for word, want := range map[string]string{

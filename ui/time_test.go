@@ -123,7 +123,8 @@ func TestCorpusMomentFrames(t *testing.T) {
 	eachCapture(t, func(t *testing.T, records []stream.Record) { checkMoments(t, records, 140, 40, 6) })
 }
 
-// eachCapture runs a test with the lines of each captured stream. It shortens long streams.
+// eachCapture runs a test with the lines of captured streams: with TOOLSCOPE_LONG all streams, otherwise every
+// seventh. It shortens long streams.
 func eachCapture(t *testing.T, test func(*testing.T, []stream.Record)) {
 	root := os.Getenv("TOOLSCOPE_CORPUS")
 	if root == "" {

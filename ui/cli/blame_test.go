@@ -130,8 +130,8 @@ func TestPrintGap(t *testing.T) {
 	}
 }
 
-// TestBlameIsToldAsItIs checks that all formats of check and export name the same party for a cut call. For a capture
-// that ends too early, that party must not be the provider.
+// TestBlameIsToldAsItIs checks that check and export report a cut call, and don't blame the provider for it if the
+// capture ends too early.
 func TestBlameIsToldAsItIs(t *testing.T) {
 	whole, err := demos.ReadFile("demo/parallel.tsc")
 	if err != nil {

@@ -26,7 +26,7 @@ func metricsURL(t *testing.T, p *standIn) string {
 	return found[1]
 }
 
-// fetchMetrics sends a request for metrics, and returns the status and the body.
+// fetchMetrics sends a request for metrics, and returns the status, the body and the header.
 func fetchMetrics(t *testing.T, method, url string, change func(*http.Request)) (int, string, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, nil)

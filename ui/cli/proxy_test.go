@@ -45,7 +45,7 @@ func proxiedIn(t *testing.T, env []string, args ...string) *standIn {
 	return p
 }
 
-// readLine returns the next line of output. It fails the test if no line arrives within limit.
+// readLine returns the next line of output, or an error if no line arrives within limit.
 func (p *standIn) readLine() (string, error) {
 	type result struct {
 		line string

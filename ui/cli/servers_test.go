@@ -45,7 +45,7 @@ func TestShellLine(t *testing.T) {
 	}
 }
 
-// TestServersListed checks the servers in clients' lists.
+// TestServersListed checks which servers are read from clients' lists.
 func TestServersListed(t *testing.T) {
 	list, err := codexServers([]byte(`[{"name":"a","enabled":true,"transport":{"type":"stdio","command":"node","args":["x","y z"],"env":{"K":"v"}},"auth_status":"unsupported"},
 		{"name":"off","enabled":false,"transport":{"type":"stdio","command":"x"}},

@@ -39,7 +39,7 @@ func shrinkerOf(t *testing.T, file string, f shrinkFlags) (*shrinker, []capture.
 	return s, records
 }
 
-// plantedCodes returns the findings in a stream that a stream without the fault doesn't have.
+// plantedCodes returns the codes of the findings in a stream that a stream without the fault doesn't have.
 func plantedCodes(t *testing.T, data, clean string) (codes []string) {
 	t.Helper()
 	count := map[string]int{}
@@ -61,7 +61,7 @@ func plantedCodes(t *testing.T, data, clean string) (codes []string) {
 	return codes
 }
 
-// verdictsOf returns the code, cause and state of the findings with the given code, from the output of print.
+// verdictsOf returns the code, cause and state of each finding with the given code in a stream.
 func verdictsOf(t *testing.T, data []byte, code string) (all []string) {
 	t.Helper()
 	for _, turn := range inspected(t, data).Session().Turns {

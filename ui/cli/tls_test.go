@@ -281,7 +281,7 @@ func TestProxyTLS(t *testing.T) {
 	}
 }
 
-// TestTLSUsage checks wrong uses of the flags.
+// TestTLSUsage checks that wrong uses of the flags for TLS are refused.
 func TestTLSUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"run", "--tls-host", "a.example.com", "--", "true"}, {"run", "--tls", "--tls-host", "*.example.com", "--", "true"},

@@ -244,7 +244,7 @@ func TestTortureSignals(t *testing.T) {
 	}
 }
 
-// TestMCPTool checks the tools over MCP.
+// TestMCPTool checks the MCP server that offers the tools of torture.
 func TestMCPTool(t *testing.T) {
 	url, requests := provider(t, answers("text/plain", "noted 1"))
 	in := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}

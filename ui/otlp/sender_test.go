@@ -92,7 +92,7 @@ func sender(t *testing.T, o Options) *Sender {
 	return s
 }
 
-// closed closes a sender and returns its state.
+// closed closes a sender and returns its state. It fails the test if spans still wait.
 func closed(t *testing.T, s *Sender, within time.Duration) State {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)

@@ -12,7 +12,7 @@ import (
 	"toolscope/ui/present"
 )
 
-// exampleTurns returns turns in which no field of any row is zero.
+// exampleTurns returns three turns with different flags, and with zero to two calls and findings.
 func exampleTurns() []Turn {
 	var list []Turn
 	for n := range 3 {

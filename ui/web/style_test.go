@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestContrast checks the contrast of text colours and lines on each background, light and dark.
+// TestContrast checks, light and dark, the contrast of text colours on each background, and of lines on the page and
+// on panels.
 func TestContrast(t *testing.T) {
 	check := func(least float64, fore, back colourPair) {
 		t.Helper()
