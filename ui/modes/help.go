@@ -576,7 +576,7 @@ func legendParts(g *screen.Glyphs) []legendPart {
 	text := legendPart{title: display.Lit("Text"), of: []legendSign{
 		{screen.Live, g.Cursor, display.Lit("may grow")}, {screen.Bad, g.Status[stream.CutShort], display.Lit("cut here")},
 		{screen.Bad, g.Status[stream.Aborted], display.Lit("aborted here")},
-		{screen.Muted, g.Ghost.Between("", "}"), display.Lit("missing closer")}, {screen.Muted, g.Wraps, display.Lit("row continues")},
+		{screen.Muted, g.Ghost.Between("", "}"), display.Lit("missing bracket")}, {screen.Muted, g.Wraps, display.Lit("row continues")},
 		{screen.Muted, g.Fold, display.Lit("folded")}, {screen.Muted, g.Delta, display.Lit("start of a delta")},
 	}}
 	place := legendPart{title: display.Lit("Places"), of: []legendSign{
