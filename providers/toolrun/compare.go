@@ -38,7 +38,7 @@ func sameArgs(a, b []byte) bool {
 func maybeSame(a, b json.Value) bool {
 	switch {
 	case !bytes.Contains(a, []byte("[redacted:")) && !bytes.Contains(b, []byte("[redacted:")):
-		return a != nil && b != nil && json.Same(a, b)
+		return json.Same(a, b)
 	case a.Kind() == '{' && b.Kind() == '{':
 		for x, y := range json.MemberPairs(a, b) {
 			if !maybeSame(x.Value, y.Value) {
@@ -119,7 +119,6 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	text, shape := withoutTags(bytes.TrimSpace([]byte(r.Text))), withoutTags(bytes.TrimSpace(r.Structured))
 	got = withoutTags(bytes.TrimSpace(got))
 	wholeText, wholeShape := len(r.Text) == r.TextSize, len(r.Structured) == r.StructuredSize
-	differ := len(text) > 0 && len(shape) > 0 && !(wholeText && wholeShape && saysSame(text, shape))
 	switch {
 	case len(text)+len(shape) == 0 && r.Media+media == 0 && len(got) == 0:
 		return Same
@@ -136,7 +135,10 @@ func compareResult(r *mcp.Request, got []byte, media int) ResultRelation {
 	}
 	isText, isShape := wholeText && len(text) > 0, wholeShape && len(shape) > 0
 	same, wrapped := Same, Wrapped
-	if differ {
+	switch both := len(text) > 0 && len(shape) > 0; {
+	case both && !(wholeText && wholeShape): // bytes that were not kept decide whether the two differ
+		same, wrapped = Unknown, Unknown
+	case both && !saysSame(text, shape):
 		same, wrapped = Half, Half
 	}
 	size := max(r.TextSize, r.StructuredSize)
@@ -190,9 +192,6 @@ func containsAll(text []byte, value json.Value) bool {
 // hasSome reports whether one text contains a sample from the beginning, middle or end of another text. It returns
 // false if the other text is shorter than eight bytes.
 func hasSome(in, of []byte) bool {
-	if len(of) == 0 {
-		return false
-	}
 	n := min(sampleBytes, len(of))
 	for _, at := range []int{0, (len(of) - n) / 2, len(of) - n} {
 		if piece := of[at : at+n]; n >= 8 && (bytes.Contains(in, piece) || bytes.Contains(in, escapeJSON(piece))) {
@@ -385,7 +384,7 @@ func allowsMore(told, given json.Value, names bool) (where string, widens bool) 
 		}
 		return "", len(x) != len(y)
 	}
-	return "", told == nil || given == nil || !json.Same(told, given)
+	return "", !json.Same(told, given)
 }
 
 // The keywords in annotations neither allow nor forbid anything. The value of a keyword in named is an object whose

@@ -22,6 +22,8 @@ func TestSameArgs(t *testing.T) {
 		{`{"k":"` + tag + `","n":"1"}`, `{"k":"hunter22","n":1}`, false},
 		{`{"k":["` + tag + `"]}`, `{"k":["hunter22"]}`, true},
 		{`{"k":["` + tag + `"]}`, `{"k":["hunter22","x"]}`, false},
+		{`{"k":"` + tag + `","n":1}`, `{"k":"hunter22","n":1}`, true},
+		{`{"k":"` + tag + other + `"}`, `{"k":"hunter22hunter23"}`, true},
 		{`{"k":"` + tag + `"}`, `{}`, false},
 		{`{"k":"` + tag + `"}`, `{"k":1}`, false},
 	} {

@@ -41,6 +41,7 @@ func TestDrift(t *testing.T) {
 		{"and one that is called properties", `{"properties":{"properties":{"type":"string"}}}`, `{"properties":{"properties":{"type":"string","title":"x"}}}`, "info /properties/properties/title"},
 		{"a limit is left out", `{"properties":{"a":{"default":3,"maximum":10}}}`, `{"properties":{"a":{}}}`, "warn /properties/a/maximum"},
 		{"another type", `{"properties":{"a":{"type":"number"}}}`, `{"properties":{"a":{"type":"string"}}}`, "warn /properties/a/type"},
+		{"nothing is accepted", `true`, `false`, "warn it"},
 		{"one of several is left out", `{"anyOf":[{"a":1},{"b":1}]}`, `{"anyOf":[{"a":1}]}`, "warn /anyOf"},
 	} {
 		want := test.want
@@ -60,5 +61,50 @@ func TestDriftOnce(t *testing.T) {
 	want := "warn TOOL_SCHEMA_DRIFT by client: the model got a different schema for a than s published: /a differs; also 7 more: b, c, d, e, f …"
 	if got != want {
 		t.Errorf("%s\nwant %s", got, want)
+	}
+	got = declaring(`{"a":1}`, `{"a":2}`, "a", "b")
+	want = "warn TOOL_SCHEMA_DRIFT by client: the model got a different schema for a than s published: /a differs; also 1 more: b"
+	if got != want {
+		t.Errorf("%s\nwant %s", got, want)
+	}
+}
+
+// TestDriftPlace checks that the place of a drift is captured text, except a word for the whole schema.
+func TestDriftPlace(t *testing.T) {
+	for where, want := range map[string]bool{"/a": true, "it": false} {
+		f := driftFinding([]driftedTool{{server: "s", tool: "t", where: where, by: schemaDrift}})
+		got := false
+		for part := range f.Quoted.All() {
+			got = got || f.Message[part.From:part.To] == where
+		}
+		if got != want {
+			t.Errorf("%s: captured text %t in %q", where, got, f.Message)
+		}
+	}
+}
+
+// TestDeclared checks that the name of a call means no tool that was offered under a more certain name, and that the
+// number of names that are kept is limited.
+func TestDeclared(t *testing.T) {
+	s := &mcp.Server{Name: "s", Tools: []mcp.Tool{{Name: "get", Schema: json.Value(`{"a":1}`)}}}
+	m := &Matcher{log: &mcp.Log{Servers: []*mcp.Server{s}}}
+	a := &ToolRequest{Request: &mcp.Request{Server: s, Tool: "get"}}
+	if !m.isOf(&Call{Name: "get"}, a) {
+		t.Error("the only tool is not meant")
+	}
+	for range 2 {
+		m.AddDeclared("", []protocol.Tool{{Name: "get"}, {Name: "mcp__s__get"}})
+	}
+	if m.isOf(&Call{Name: "get"}, a) || !m.isOf(&Call{Name: "mcp__s__get"}, a) || len(m.declared) != 2 {
+		t.Errorf("declared %v", m.declared)
+	}
+	if found := m.AddDeclared("", []protocol.Tool{{Name: "mcp_web_get", Schema: json.Value(`{"a":2}`)}}); len(found) != 1 {
+		t.Errorf("a tool of a server under the client's own name: %v", found)
+	}
+	for i := range maxDeclared {
+		m.declare(declaration{"", fmt.Sprint(i)})
+	}
+	if len(m.declared) != maxDeclared {
+		t.Errorf("%d names are kept", len(m.declared))
 	}
 }

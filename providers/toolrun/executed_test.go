@@ -23,6 +23,9 @@ func TestMeans(t *testing.T) {
 		{"mcp_every_get-sum", every, "get-sum", thisServer},
 		{"every_get-sum", every, "get-sum", thisServer},
 		{"mcp__web__get_sum", &mcp.Server{Name: "http://127.0.0.1:1/web/mcp"}, "get-sum", thisServer},
+		{"mcp__my_server__get-sum", &mcp.Server{Name: "my server"}, "get-sum", thisServer},
+		{"mcp__a_b__get-sum", &mcp.Server{Name: "a-b"}, "get-sum", thisServer},
+		{"mcp_get-sum", &mcp.Server{Name: "http://h/mcp"}, "get-sum", someServer},
 		{"mcp__other__get-sum", every, "get-sum", someServer},
 		{"get-sum", every, "get-sum", bareName},
 		{"my_get-sum", every, "get-sum", endsSo},
@@ -33,6 +36,10 @@ func TestMeans(t *testing.T) {
 		{("mcp_every_" + long)[:30] + "..." + long[len(long)-30:], every, long, thisServer},
 		{("mcp__every__" + long)[:55] + "_0a1b2c3d", every, long, thisServer},
 		{("mcp__every__" + long)[:55] + "_something", every, long, noName},
+		{"X" + ("mcp__every__" + long)[1:55] + "_0a1b2c3d", every, long, noName},
+		{("mcp__every__" + long)[:31] + "_" + strings.Repeat("0a1b2c3d", 5), every, long, thisServer},
+		{("mcp__every__" + long)[:31] + "_" + strings.Repeat("0a1b2c3d", 5) + "4", every, long, noName},
+		{"mcp_ev...sum", every, "get-sum", noName},
 	} {
 		if got := nameMatch(test.name, test.s, test.tool); got != test.want {
 			t.Errorf("%s of %s: %d, want %d", test.name, test.tool, got, test.want)
@@ -43,6 +50,7 @@ func TestMeans(t *testing.T) {
 // TestTold checks how the result that the model got relates to the result that the tool returned.
 func TestTold(t *testing.T) {
 	long := strings.Repeat("a line of the answer, and another one\n", 400)
+	quoted := strings.Repeat("a line of \"the answer\"\n", 100)
 	for _, test := range []struct {
 		text, shape, got string
 		want             ResultRelation
@@ -54,13 +62,19 @@ func TestTold(t *testing.T) {
 		{"one\ntwo \"three\"", "", `[{"type":"text","text":"one\ntwo \"three\""}]`, Wrapped},
 		{"one\ntwo \"three\"", "", `Wall time: 1 s` + "\nOutput:\n" + `[{"text":"one\ntwo \"three\""}]`, Wrapped},
 		{"one  two   three", "", "one two three", Wrapped},
+		{"ab cd ef gh", "", "ab  cd ef gh", Wrapped},
+		{"1 2", "", "112", Altered},
+		{"a<b & c", "", `{"parts":[{"text":"a\u003cb \u0026 c"}]}`, Wrapped},
 		{"three", `{"sum":3}`, `{"sum":3}`, Half},
 		{"three", `{"sum":3}`, "three", Half},
 		{long, "", long[:3000] + "… cut", Cut},
 		{long, "", "… " + long[len(long)-300:], Cut},
 		{long, "", "The result is too long. It is in /tmp/x.", Cut},
 		{"Failed to scrape all: no host", "", "Failed to scrape", Cut},
+		{quoted, "", `{"output":"` + strings.Repeat(`a line of \"the answer\"\n`, 10), Cut},
+		{"", `{"a":"abcdefgh","b":12345}`, "abcdefgh and", Cut},
 		{"3", "", "4", Altered},
+		{"the sum is three", "", "another", Altered},
 		{"3", "", "", None},
 		{"", "", "", Same},
 		{"", "", "words of the client", Unknown},
@@ -76,6 +90,33 @@ func TestTold(t *testing.T) {
 	}
 	if cut := (&mcp.Request{Text: long[:100], TextSize: len(long)}); compareResult(cut, []byte("something else"), 0) == Altered {
 		t.Error("what was not kept is held against the client")
+	}
+}
+
+// TestToldUnkept checks results of which only the beginning was kept. A copy of the beginning is cut, and nothing is
+// said about whether the text and the structured content differ.
+func TestToldUnkept(t *testing.T) {
+	const value = `{"sum":3}`
+	for _, test := range []struct {
+		name                string
+		text, shape         string
+		moreText, moreShape int // number of bytes that were not kept
+		got                 string
+		want                ResultRelation
+	}{
+		{"the beginning of the content", "", value, 0, 9, value, Cut},
+		{"the beginning of the text", value, "", 9, 0, value, Cut},
+		{"a longer text that may say the same", `{ "sum":`, value, 9, 0, value, Unknown},
+		{"a longer content that may say the same", value, `{ "sum":`, 0, 9, value, Unknown},
+		{"one that is wrapped", value, `{ "sum":`, 0, 9, "Output: " + value, Unknown},
+	} {
+		r := &mcp.Request{Text: test.text, TextSize: len(test.text) + test.moreText, StructuredSize: len(test.shape) + test.moreShape}
+		if test.shape != "" {
+			r.Structured = []byte(test.shape)
+		}
+		if got := compareResult(r, []byte(test.got), 0); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
 	}
 }
 
