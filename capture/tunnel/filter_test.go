@@ -92,3 +92,16 @@ func TestLongName(t *testing.T) {
 		}
 	}
 }
+
+// TestCompressedRequest checks that a compressed body, however short, counts as a request to a model.
+func TestCompressedRequest(t *testing.T) {
+	for body, want := range map[string]bool{"": false, "x": true} {
+		first := requestTo(1, "a")
+		first.Head.Header.Set("Content-Encoding", "gzip")
+		first.Data = []byte(body)
+		w := &waitingExchange{host: "a", records: []capture.Record{first}}
+		if got := w.isModelRequest(FilterRules{IsRequestTo: func([]byte) bool { return false }}); got != want {
+			t.Errorf("body %q: %t", body, got)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -19,6 +20,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -275,7 +277,7 @@ func TestClosed(t *testing.T) {
 	if text, err := io.ReadAll(reader); err != nil || !bytes.Equal(text, back) {
 		t.Errorf("%d bytes came back, %v", len(text), err)
 	}
-	if h := o.tunnel.Hosts(); len(h) != 1 || h[0].Decrypted || h[0].Bytes != 2*size+24 {
+	if h := o.tunnel.Hosts(); len(h) != 1 || h[0].Host != closedHost || h[0].Decrypted || h[0].Bytes != 2*size+24 {
 		t.Errorf("%+v", h)
 	}
 	up, _ := server(t, []string{closedHost}, func(http.ResponseWriter, *http.Request) {})
@@ -343,7 +345,8 @@ func TestRefusedConnect(t *testing.T) {
 }
 
 // TestUnfinishedRequests checks that a client without the secret can't keep connections open: with an unfinished body,
-// with chunks that never come, or with a request that net/http would answer itself.
+// with chunks that never come, or with a request that net/http would answer itself. A client with the secret must
+// begin the TLS handshake.
 func TestUnfinishedRequests(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, err := proxy.New(proxy.Options{Record: func(capture.Record) {}})
@@ -373,6 +376,14 @@ func TestUnfinishedRequests(t *testing.T) {
 				t.Errorf("%q: open for %s, %q", request, took, answer)
 			}
 			client.Close()
+		}
+		client, server := net.Pipe()
+		l.conns <- server
+		go fmt.Fprintf(client, "CONNECT %s:443 HTTP/1.1\r\nHost: %[1]s:443\r\n%s\r\n", openHost, authorized)
+		began := time.Now()
+		answer, _ := io.ReadAll(client)
+		if took := time.Since(began); took != handshakeTime || !strings.HasPrefix(string(answer), "HTTP/1.1 200") {
+			t.Errorf("without a handshake: open for %s, %q", took, answer)
 		}
 		stop()
 		if err := <-served; err != nil {
@@ -505,6 +516,81 @@ func TestExpiry(t *testing.T) {
 	if _, _, response := o.ask(openHost+":443", authorized); response.StatusCode != 503 {
 		t.Error(response.Status)
 	}
+	if _, _, response := o.ask(closedHost+":443", authorized); response.StatusCode != 502 {
+		t.Errorf("%s for a host that needs no certificate", response.Status)
+	}
+}
+
+// TestFirstUnused checks that the time of the first unused connection is kept.
+func TestFirstUnused(t *testing.T) {
+	now := time.Now()
+	tunnel := &Tunnel{options: Options{Now: func() time.Time { return now }}}
+	h, first := new(hostCount), now
+	for range 2 {
+		tunnel.countUnused(h)
+		now = now.Add(time.Second)
+	}
+	if h.Unused != 2 || !h.FirstUnused.Equal(first) {
+		t.Errorf("%d unused, the first at %v, want %v", h.Unused, h.FirstUnused, first)
+	}
+}
+
+// TestManyHosts checks that connections to hosts beyond the limit are counted together, except decrypted ones.
+func TestManyHosts(t *testing.T) {
+	tunnel := &Tunnel{hosts: map[string]*hostCount{}}
+	for i := range maxHosts + 2 {
+		tunnel.countConn(fmt.Sprint("host", i), false)
+	}
+	tunnel.countConn("host0", false)
+	tunnel.countConn(openHost, true)
+	for host, want := range map[string]int{"host0": 2, otherHosts: 2, openHost: 1} {
+		if h := tunnel.hosts[host]; h == nil || h.Connections != want {
+			t.Errorf("%s: %+v, want %d connections", host, h, want)
+		}
+	}
+	if len(tunnel.hosts) != maxHosts+2 {
+		t.Errorf("%d hosts", len(tunnel.hosts))
+	}
+}
+
+// duplex is one end of a connection whose directions end separately.
+type duplex struct {
+	net.Conn // for reading
+	to       net.Conn
+}
+
+func (d duplex) Write(p []byte) (int, error) { return d.to.Write(p) }
+func (d duplex) CloseWrite() error           { return d.to.Close() }
+func (d duplex) Close() error                { return errors.Join(d.to.Close(), d.Conn.Close()) }
+
+// TestHalfOpen checks that a connection with one ended direction is closed when the other direction is silent for too
+// long.
+func TestHalfOpen(t *testing.T) {
+	for late, want := range map[bool]time.Duration{false: halfOpenTime, true: 2*halfOpenTime - time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			fromClient, client := net.Pipe()
+			fromServer, server := net.Pipe()
+			toClient, clientIn := net.Pipe()
+			toServer, serverIn := net.Pipe()
+			go io.Copy(io.Discard, clientIn)
+			go io.Copy(io.Discard, serverIn)
+			ended := make(chan bool)
+			go func() {
+				forwardBytes(duplex{fromClient, toClient}, duplex{fromServer, toServer}, new(atomic.Int64))
+				close(ended)
+			}()
+			began := time.Now()
+			client.Close()
+			time.Sleep(halfOpenTime - time.Minute) // simulated
+			if late {
+				io.WriteString(server, "late")
+			}
+			<-ended
+			if took := time.Since(began); took != want {
+				t.Errorf("late bytes %t: open for %s", late, took)
+			}
+		})
+	}
 }
 
 // TestWebSocket checks that a decrypted connection can be upgraded to a WebSocket.
@@ -550,6 +636,20 @@ func TestCheckName(t *testing.T) {
 	for _, name := range []string{"", "*.example.com", "com", "co.uk", "github.io", "localhost", "a.localhost", "127.0.0.1", "::1", "API.example.com", "a..b.com", ".a.com", "a.com.", "a b.com", "a.com:443", "https://a.com"} {
 		if err := CheckName(name); err == nil {
 			t.Errorf("%q is accepted", name)
+		}
+	}
+}
+
+// TestIsName checks which texts can be the name of a host.
+func TestIsName(t *testing.T) {
+	for _, name := range []string{"a", "1", "a-b_c.d", strings.Repeat("a", 253)} {
+		if !isName(name) {
+			t.Errorf("%q is no name", name)
+		}
+	}
+	for _, text := range []string{"", "a..b", ".a", "-a", "a.", "a b", "A", strings.Repeat("a", 254)} {
+		if isName(text) {
+			t.Errorf("%q is a name", text)
 		}
 	}
 }
