@@ -56,8 +56,8 @@ func (a keyOverlap) differsInSource() bool {
 	return a.other[ofPlace] > 0
 }
 
-// keepCommonKeys drops the keys of a stream that have another value in one of its lines. From the first line, it
-// takes all keys.
+// keepCommonKeys drops the keys of a stream that have another value in one of its lines. It takes all keys of the
+// first line.
 func (f *logStream) keepCommonKeys(with []correlationKey) {
 	if f.lines == 0 {
 		f.keys, f.kept = slices.Clone(with), with

@@ -290,7 +290,7 @@ func (m *Matcher) AddDeclared(run string, tools []protocol.Tool) (found []stream
 func driftFinding(list []driftedTool) stream.Finding {
 	d, why, more := list[0], "", stream.Message{}
 	if d.by == driftOfServer {
-		why = "; the server has changed it since"
+		why = "; the server has since changed the schema"
 	}
 	if n := len(list) - 1; n > 0 {
 		names := make([]string, 0, maxNamed)
