@@ -55,6 +55,8 @@ func TestAtOnce(t *testing.T) {
 		{"cut@9", "", []string{"da", "ta: 1\n\n"}, []string{"", "data: 1\n\n", ""}},
 		{"no-terminator", "", []string{"data: 1\n\n", ": c\n\n", "data: [DONE]\n\n"}, []string{"", "", "", "data: 1\n\n: c\n\n"}},
 		{"repeat", "", []string{"\x00\x00\x00", awsMessage[3:], awsMessage}, []string{"", awsMessage + awsMessage, awsMessage + awsMessage, ""}},
+		{"repeat", "", []string{awsMessage[:13], awsMessage[13:] + awsMessage}, []string{"", strings.Repeat(awsMessage, 4), ""}},
+		{"cut@9", "", []string{"{" + strings.Repeat(" ", startSize)}, []string{"{" + strings.Repeat(" ", startSize), ""}},
 		{"cut@9", "", []string{"\x00\x01", "\xff plain enough"}, []string{"", "\x00\x01\xff plain enough", ""}},
 		{"cut@9", "", []string{"plain", " text"}, []string{"plain", " text", ""}},
 	} {
@@ -98,6 +100,50 @@ func TestMessages(t *testing.T) {
 	}
 }
 
+// TestPieces checks the bytes of each output chunk and the pause before it, and that the body is unchanged.
+func TestPieces(t *testing.T) {
+	const one, two, comment, done = "data: 1\n\n", "data: 22\n\n", ": c\n\n", "data: [DONE]\n\n"
+	const args = "event: x\r\ndata: {\"type\":\"function_call\",\"arguments\":\"{}\"}\r\rid: 1\rdata: 2\n\n"
+	for _, c := range []struct {
+		words        string
+		chunks, want []string
+		fits         bool
+	}{
+		{"split", []string{"ab", "c"}, []string{"a", "b", "c"}, true},
+		{"repeat", []string{one + comment}, []string{one + one + comment}, true},
+		{"delay=1s", []string{one + comment + two}, []string{"1s " + one + comment, "1s " + two}, true},
+		{"no-terminator", []string{one, two, done, comment}, []string{one, two, comment}, true},
+		{"no-terminator cut@1", []string{one, two, done}, []string{one}, true},
+		{"cut-inside@2", []string{one + two[:2], two[2:] + one}, []string{one, two[:2], two[2:5]}, true},
+		{"bad-args", []string{args}, []string{strings.Replace(args, "{}", "}", 1)}, true},
+		{"bad-args", []string{one + one}, []string{one + one}, false},
+		{"bad-utf8", []string{`{"content":{"parts":[1]},"text":"7ab"}`}, []string{`{"content":{"parts":[1]},"text":"7` + "\xff" + `b"}`}, true},
+	} {
+		b := New(faults(t, strings.Fields(c.words)...), nil, false)
+		var list []OutChunk
+		var bodies [][]byte
+		for _, chunk := range c.chunks {
+			bodies = append(bodies, []byte(chunk))
+			list = append(list, b.Write(bodies[len(bodies)-1], 0)...)
+		}
+		last, unfit := b.Close()
+		var got []string
+		for _, p := range append(list, last...) {
+			piece := string(p.Data)
+			if p.Pause > 0 {
+				piece = p.Pause.String() + " " + piece
+			}
+			got = append(got, piece)
+		}
+		if !slices.Equal(got, c.want) || (unfit == nil) != c.fits {
+			t.Errorf("%s of %q: %q, %v\nwant %q", c.words, c.chunks, got, unfit, c.want)
+		}
+		if !slices.EqualFunc(bodies, c.chunks, func(p []byte, was string) bool { return string(p) == was }) {
+			t.Errorf("%s: the body became %q", c.words, bodies)
+		}
+	}
+}
+
 // TestBadArgs checks that arguments that are sent as text become invalid JSON, wherever they are repeated.
 // Arguments that are objects can't be made invalid in this way.
 func TestBadArgs(t *testing.T) {
@@ -105,6 +151,7 @@ func TestBadArgs(t *testing.T) {
 		`{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"{\"a"}}`:   `{"type":"content_block_delta","delta":{"type":"input_json_delta","partial_json":"\"a"}}`,
 		`{"type":"x","item":{"type":"function_call","arguments":"{}"},"tools":[{"arguments":"{}"}]}`: `{"type":"x","item":{"type":"function_call","arguments":"}"},"tools":[{"arguments":"{}"}]}`,
 		`{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{"}}]}}]}`:                    `{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":""}}]}}]}`,
+		`{"choices":[{"delta":{"tool_calls":[{"function":{"argument\u0073":"{"}}]}}]}`:               `{"choices":[{"delta":{"tool_calls":[{"function":{"argument\u0073":""}}]}}]}`,
 		`{"candidates":[{"content":{"parts":[{"functionCall":{"name":"f","args":{"a":1}}}]}}]}`:      "",
 		`{"choices":[{"message":{"content":"{}"}}]}`:                                                 "",
 	} {

@@ -5,7 +5,6 @@ import (
 	stdjson "encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"toolscope/stream/json"
@@ -61,9 +60,7 @@ func (e bodyEvent) firstHalf() bodyEvent {
 	for _, p := range e.parts {
 		n := min(left, len(p.data))
 		p.data, left = p.data[:n], left-n
-		if n > 0 {
-			parts = append(parts, p)
-		}
+		parts = append(parts, p)
 	}
 	return bodyEvent{parts, e.full}
 }
@@ -389,10 +386,7 @@ func (w *walker) visitMembers(object bool) {
 		key := "#"
 		if object {
 			n := json.ValueEnd(w.text[w.at:])
-			key = string(w.text[w.at+1 : w.at+n-1])
-			if name, err := strconv.Unquote(`"` + key + `"`); err == nil {
-				key = name
-			}
+			key = json.Value(w.text[w.at : w.at+n]).Text()
 			w.at += n
 			w.skipSpace()
 			w.at++ // the colon

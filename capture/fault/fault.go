@@ -157,7 +157,7 @@ func (f *Fault) readWhich(word string) (rest, why string) {
 
 func readCount(f *Fault) (why string) {
 	n, err := strconv.Atoi(strings.TrimPrefix(f.arg, "@"))
-	if err != nil || n < 0 || f.arg[0] != '@' {
+	if err != nil || n < 0 {
 		return "N must be a whole number of at least 0"
 	}
 	f.n = n

@@ -223,6 +223,7 @@ func (b *Injector) emitEvent(e bodyEvent) {
 		if b.split {
 			step = 1
 		}
+		// Chunk limits the capacity of each slice, so that Joined appends to a copy and not to the body.
 		for data := range slices.Chunk(p.data, max(1, step)) {
 			b.out = append(b.out, OutChunk{p.chunk, p.after, pause, data})
 			pause = 0
@@ -243,16 +244,12 @@ func (b *Injector) Joined(list []OutChunk) []OutChunk {
 		return list
 	}
 	var out []OutChunk
-	own := false // out's last data is a copy, safe to append to
 	for _, p := range list {
 		if n := len(out) - 1; n >= 0 && out[n].Chunk == p.Chunk && p.Pause == 0 && b.framing != messages {
-			if !own {
-				out[n].Data, own = bytes.Clone(out[n].Data), true
-			}
 			out[n].Data = append(out[n].Data, p.Data...)
-			continue
+		} else {
+			out = append(out, p)
 		}
-		out, own = append(out, p), false
 	}
 	return out
 }
@@ -378,7 +375,8 @@ func (m *awsSplitter) next(p []byte) (int, bool) {
 	return taken + n, m.left == 0
 }
 
-// eachLine yields the lines of server-sent events without their line breaks, and the offset after each.
+// eachLine yields the lines of server-sent events without their line breaks, and the offset after each. It yields an
+// empty line inside a line break of CR and LF.
 func eachLine(p []byte) func(yield func(line []byte, end int) bool) {
 	return func(yield func([]byte, int) bool) {
 		for at := 0; at < len(p); {
@@ -388,9 +386,6 @@ func eachLine(p []byte) func(yield func(line []byte, end int) bool) {
 				return
 			}
 			end := at + n + 1
-			if p[end-1] == '\r' && end < len(p) && p[end] == '\n' {
-				end++
-			}
 			if !yield(p[at:at+n], end) {
 				return
 			}
