@@ -34,6 +34,7 @@ func TestSame(t *testing.T) {
 		{`[1,2]`, `[2,1]`, false},
 		{`[[1],2]`, `[[1,2]]`, false},
 		{`{"a":{}}`, `{"a":[]}`, false},
+		{`{"a":"b","c":{}}`, `{"a":{"b":"c"}}`, false},
 		{`"1"`, `1`, false},
 		{`null`, `"null"`, false},
 		{`9007199254740993`, `9007199254740992`, false}, // a float can't distinguish these numbers

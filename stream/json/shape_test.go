@@ -244,6 +244,15 @@ func TestShapeOnce(t *testing.T) {
 	if c := w.choices.At(0); w.kind.Text() != "bb" || string(c.index) != "12" || c.args.Text() != "}\n" {
 		t.Errorf("%s", w)
 	}
+	for _, frame := range []string{`{}`, `{"type":"a"}`} {
+		w := newWide()
+		for range 3 {
+			_ = w.shape.Read([]byte(frame))
+		}
+		if !w.shape.known.read([]byte(frame)) {
+			t.Errorf("no template for %s", frame)
+		}
+	}
 	frame := []byte(`{"type":"a","choices":[{"index":0,"function":{"arguments":"{"}}]}`)
 	if n := testing.AllocsPerRun(100, func() { _ = w.shape.Read(frame) }); n > 0 {
 		t.Errorf("%v allocations", n)
@@ -298,6 +307,11 @@ func TestLongList(t *testing.T) {
 	if got, want := w.choices.Len(), n+(n+2)/3; got != want {
 		t.Fatalf("%d elements, want %d", got, want)
 	}
+	firstLate := func() string {
+		c := w.choices.At(maxReadElements)
+		return fmt.Sprintf("index %q args %q", c.index, c.args)
+	}
+	want := firstLate()
 	at := 0
 	for i := range n {
 		if c := w.choices.At(at); string(c.index) != fmt.Sprint(i) || c.args != nil || c.calls.Len() != 0 {
@@ -312,8 +326,8 @@ func TestLongList(t *testing.T) {
 		}
 		at++
 	}
-	if c := w.choices.At(maxReadElements); string(c.index) == "" && c.args == nil {
-		t.Errorf("going back gives an empty element")
+	if again := firstLate(); again != want {
+		t.Errorf("going back gives %s, want %s", again, want)
 	}
 	if err := w.shape.Read([]byte(`{"choices":[{"index":5}]}`)); err != nil || w.choices.Len() != 1 || string(w.choices.At(0).index) != "5" {
 		t.Errorf("a short list after a long one: %d elements, %v", w.choices.Len(), err)

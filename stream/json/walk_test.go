@@ -45,13 +45,13 @@ func TestWalkGivesWhatPathsLeadTo(t *testing.T) {
 }
 
 func TestWalkTheTextItself(t *testing.T) {
-	found, _ := walkParts([][]string{{}}, "{\"a\":1}\n[2] \"x\"true 12")
+	found, w := walkParts([][]string{{}}, "{\"a\":1}\n[2] \"x\"true 12")
 	var got []string
 	for _, f := range found {
 		got = append(got, string(f.Raw))
 	}
-	if want := []string{`{"a":1}`, "[2]", `"x"`, "true", "12"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	if want := []string{`{"a":1}`, "[2]", `"x"`, "true", "12"}; !slices.Equal(got, want) || w.Open() {
+		t.Errorf("got %q, want %q; open %v", got, want, w.Open())
 	}
 }
 
