@@ -115,6 +115,9 @@ func TestArguments(t *testing.T) {
 	const right = `{"todos":[{"id":"1","status":"pending"}]}`
 	todos := func(list string) string { return `[[["todos",[null,null,null,null,null,` + list + `]]]]` }
 	layers := func(n int) string { return strings.Repeat("[", n) + `["a",[null,1]]` + strings.Repeat("]", n) }
+	wrapped := func(n int) string {
+		return `[[["a",` + strings.Repeat("[", n) + `[null,1]` + strings.Repeat("]", n) + `]]]`
+	}
 	for _, test := range []struct{ wire, want, lengthFirst string }{
 		{`[]`, `{}`, `{}`},
 		{`[null]`, `{}`, `{}`},
@@ -125,6 +128,8 @@ func TestArguments(t *testing.T) {
 		{layers(3), `{"a":1}`, `{}`},
 		{layers(11), `{"a":1}`, `{}`},
 		{layers(12), "", `{}`},
+		{wrapped(10), `{"a":1}`, `{"a":null}`},
+		{wrapped(11), "", `{"a":null}`},
 		{todos(`[[` + pair + `]]`), right, `{"todos":[{"id":["1"],"status":["pending"]}]}`},
 		{todos(`[[[` + pair + `]]]`), right, `{"todos":[{"id":["1"],"status":["pending"]}]}`},
 		{todos(`[[[[` + pair + `]]]]`), right, `{"todos":[{}]}`},
@@ -149,6 +154,31 @@ func TestArguments(t *testing.T) {
 		}
 		if got := lengthFirst(nil, v); string(got) != test.lengthFirst {
 			t.Errorf("%s by length:\ngot  %s\nwant %s", test.wire, got, test.lengthFirst)
+		}
+	}
+}
+
+// TestShapes checks that the kind of a frame is found from its content, whether or not the framing removed its lists.
+func TestShapes(t *testing.T) {
+	const candidate = `[[[[null,"a"]],"model"],1]`
+	for text, want := range map[string]frameShape{
+		`[[` + candidate + `],null,[52]]`:    aChunk,
+		`[null,[1],[52]]`:                    aChunk, // no candidates, but facts about the prompt and the usage
+		`[[],null,[52]]`:                     aChunk,
+		`[[[[null,"a"]]],1]`:                 aChunk, // its only candidate has a content without parts and with the role "a"
+		candidate:                            aCandidate,
+		`[null,3]`:                           aCandidate,
+		`[5,"no"]`:                           anError,
+		`[[[` + candidate + `]],[5,"no"]]`:   aList,
+		`[null,[5,"no"]]`:                    aList,
+		`[[]]`:                               nothing,
+		`[null]`:                             nothing,
+		`["new",null,[52]]`:                  anOther,
+		`[[1],null,[52]]`:                    anOther,
+		`[[[[null,"a"]],"model"],"not one"]`: anOther,
+	} {
+		if got := shapeOf(parse(t, text), maxNesting); got != want {
+			t.Errorf("%s: %d, want %d", text, got, want)
 		}
 	}
 }

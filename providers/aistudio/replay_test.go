@@ -97,7 +97,14 @@ func TestDecode(t *testing.T) {
 }
 
 // TestDecodeCut checks that the complete messages of a request are read, wherever the request is cut off.
-func TestDecodeCut(t *testing.T) { historytest.CheckCut(t, &target, history) }
+func TestDecodeCut(t *testing.T) {
+	historytest.CheckCut(t, &target, history)
+	const want = "system\n  text \"a\"\n"
+	messages, err := decodeHistory([]byte(`["models/gemini-x",[],null,null,null,[[[null,"a"],[null,"b`))
+	if got := historytest.Lines(messages); got != want || err == nil {
+		t.Errorf("a system instruction that is cut off: %v\ngot  %s\nwant %s", err, got, want)
+	}
+}
 
 // TestEncode checks that histories from other protocols are changed as this protocol requires.
 func TestEncode(t *testing.T) {
@@ -122,6 +129,8 @@ func TestEncode(t *testing.T) {
 			{Role: protocol.User, Parts: []protocol.Part{{Kind: protocol.OtherPart}, {Kind: protocol.ReasoningPart, SignatureOnly: true}}},
 			{Role: protocol.Assistant, Parts: []protocol.Part{{Text: []byte("x")}}},
 		}, `[[[[,"x"]],"model"]]`},
+		{"reasoning of one letter", []protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{{Kind: protocol.ReasoningPart, Text: []byte("x")}}}},
+			`[[[[,"x",,,,,,,,,,,1]],"model"]]`},
 		{"arguments that are no object as a string", []protocol.Message{{Role: protocol.Assistant, Parts: []protocol.Part{call("", `{"a":`)}}},
 			`[[[[,,,,,,,,,,["f","{\"a\":"]]],"model"]]`},
 	} {
