@@ -148,7 +148,7 @@ func slowRuns(runs []*run, kind int) func(*run) (slow, known bool) {
 		}
 	}
 	slices.Sort(medians)
-	limit := medians[max(int(math.Ceil((1-slowShare)*float64(len(medians))))-1, 0)]
+	limit := medians[int(math.Ceil((1-slowShare)*float64(len(medians))))-1]
 	return func(r *run) (slow, known bool) {
 		m, ok := quantileOf(r.times[kind], 0.5)
 		return m > limit, ok

@@ -98,7 +98,7 @@ func (c Condition) NeedsTurns() bool {
 
 // CountsTurnFinding reports whether a condition is about a finding that turns of the set have. Such a finding is not
 // about a tool.
-func (c Condition) CountsTurnFinding(s *Set) bool { return c.kind < 0 && s.HasTurnFinding(c.metric) }
+func (c Condition) CountsTurnFinding(s *Set) bool { return s.HasTurnFinding(c.metric) }
 
 // String returns the condition as the user wrote it.
 func (c Condition) String() string { return c.text }

@@ -95,6 +95,15 @@ func TestDriftFalseAlarms(t *testing.T) {
 	}
 }
 
+// TestRunsByDay checks that the runs of a day are together, and that runs with an unknown time are left out.
+func TestRunsByDay(t *testing.T) {
+	g := &Group{order: []*run{{}, {began: firstDay.Add(25 * time.Hour)}, {began: firstDay}, {began: firstDay.Add(time.Hour)}}}
+	days := runsByDay(g)
+	if len(days) != 2 || len(days[0].runs) != 2 || len(days[1].runs) != 1 || !days[0].day.Equal(firstDay) {
+		t.Errorf("%+v", days)
+	}
+}
+
 // TestDriftOfTurns checks the day, the numbers and the direction of changes, and the text if there are too few days.
 func TestDriftOfTurns(t *testing.T) {
 	set := func(days int) *Set {

@@ -28,6 +28,13 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestMetricsWithoutTurns checks that metrics without a value have no lines.
+func TestMetricsWithoutTurns(t *testing.T) {
+	if lines := NewMetrics("v1").Lines(); len(lines) != 3 || !strings.HasPrefix(lines[2], "toolscope_build_info{") {
+		t.Errorf("%q", lines)
+	}
+}
+
 // TestMetricsBounded checks metrics of traffic whose names are always new. The number of series and the memory must
 // have limits, and no counter may fall.
 func TestMetricsBounded(t *testing.T) {

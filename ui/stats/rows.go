@@ -200,7 +200,7 @@ func (c *rowCodec) codeName(text *string) {
 	if known, ok := c.known[*text]; ok {
 		number = known
 	}
-	if codeInteger(c, &number); number < 0 || number > len(c.names) || c.failed {
+	if codeInteger(c, &number); number < 0 || number > len(c.names) {
 		c.failed = true
 		return
 	}

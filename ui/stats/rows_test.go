@@ -81,6 +81,33 @@ func TestForgedRows(t *testing.T) {
 	}
 }
 
+// TestInvalidRows checks that values that are cut off or out of range are invalid.
+func TestInvalidRows(t *testing.T) {
+	var text string
+	var number int64
+	var small uint8
+	for _, c := range []struct {
+		name string
+		data []byte
+		read func(*rowCodec)
+	}{
+		{"a name that is longer than the rest", []byte{0, 2}, func(c *rowCodec) { c.codeName(&text) }},
+		{"an unknown name", []byte{2}, func(c *rowCodec) { c.codeName(&text) }},
+		{"a number that is cut off", []byte{0x80}, func(c *rowCodec) { c.codeNumber(&number) }},
+		{"300 as a byte", []byte{0xd8, 4}, func(c *rowCodec) { codeInteger(c, &small) }},
+		{"an error before a valid call", []byte{0x80, 0, 0, 0, 0, 0, 0, 0}, func(c *rowCodec) {
+			c.codeNumber(&number)
+			c.at++
+			c.codeCall(new(Call))
+		}},
+	} {
+		codec := rowCodec{data: c.data, decoding: true}
+		if c.read(&codec); !codec.failed {
+			t.Errorf("%s is valid", c.name)
+		}
+	}
+}
+
 // BenchmarkDecodeTurns reads 10,000 turns.
 func BenchmarkDecodeTurns(b *testing.B) {
 	var turns []Turn

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"toolscope/providers/price"
 	"toolscope/stream"
+	"toolscope/ui/present"
 )
 
 // sample returns a set of runs with three turns each. Each turn has two calls of two tools, one of which is bad.
@@ -38,6 +40,7 @@ func TestGroups(t *testing.T) {
 	s := sample(10)
 	s.AddTurn(100, Turn{Run: "s0", Background: true})
 	s.AddTurn(101, Turn{Run: "other", RequestedModel: "m", Failed: true, Refused: true, FirstToken: time.Hour, Duration: time.Hour, Calls: []Call{{Number: 1, Tool: "read", State: stream.Unseen}}})
+	s.AddTurn(102, Turn{Run: "other", RequestedModel: "m", Stopped: true, FirstToken: time.Hour, Duration: time.Hour})
 	s.AddFindings(stream.Ref{Turn: 101}, []stream.Finding{{Diagnosis: &stream.Diagnosis{Code: "LATE"}, Severity: stream.Warn}})
 	s.AddFindings(stream.Ref{Turn: 999}, []stream.Finding{{Diagnosis: &stream.Diagnosis{Code: "LOST"}}})
 	s.AddResult(stream.Ref{Turn: 0, Call: 2}, stream.ResultFailed)
@@ -45,15 +48,24 @@ func TestGroups(t *testing.T) {
 	if len(g) != 1 || g[0].Values[0] != "m" {
 		t.Fatalf("the refused turn has another model: %+v", g)
 	}
-	got := fmt.Sprint(g[0].Turns, g[0].Runs(), g[0].Calls, g[0].Unseen, g[0].Rate(badCalls), g[0].Rate(failedTurns), g[0].Rate("LATE"), g[0].Rate("ARGS_BROKEN"), g[0].Cost.USD, " ", g[0].cacheText(), " ", s.Background())
-	if want := "31 11 60 1 {bad error 30 10} {failed error 1 1} {LATE warn 1 1} {ARGS_BROKEN error 30 10} 7.5 25% 1"; got != want {
+	got := fmt.Sprint(g[0].Turns, g[0].Runs(), g[0].Calls, g[0].States[stream.Malformed], g[0].Unseen, g[0].Rate(badCalls), g[0].Rate(failedTurns), g[0].Rate("LATE"), g[0].Rate("ARGS_BROKEN"), g[0].Cost.USD, " ", g[0].cacheText(), " ", s.Background())
+	if want := "32 11 60 30 1 {bad error 30 10} {failed error 1 1} {LATE warn 1 1} {ARGS_BROKEN error 30 10} 7.5 25% 1"; got != want {
 		t.Errorf("by model: %s, want %s", got, want)
 	}
-	if d, ok := quantileOf(g[0].times[firstToken], 0.95); !ok || d != 10*time.Millisecond {
-		t.Errorf("p95 %v %v: the failed turn must not count", d, ok)
+	times := g[0].times[firstToken]
+	if slices.Max(times) != 10*time.Millisecond || len(times) != 30 {
+		t.Errorf("%v: neither the failed turn nor the stopped one must count", times)
 	}
-	if _, ok := quantileOf(g[0].times[firstToken][:19], 0.95); ok {
-		t.Error("19 values have a p95")
+	for _, c := range []struct {
+		values   int
+		quantile float64
+		want     time.Duration // 0 if there are too few values
+	}{
+		{30, 0.95, 10 * time.Millisecond}, {20, 0.95, 7 * time.Millisecond}, {19, 0.95, 0}, {0, 0.5, 0}, {1, 0.5, time.Millisecond},
+	} {
+		if d, ok := quantileOf(times[:c.values], c.quantile); d != c.want || ok != (c.want > 0) {
+			t.Errorf("quantile %g of %d values: %v %v, want %v", c.quantile, c.values, d, ok, c.want)
+		}
 	}
 	byTool := s.Groups([]Key{Tool, Model})
 	if len(byTool) != 2 || byTool[0].Values[0] != "read" || byTool[0].Rate("ARGS_BROKEN").Count != 0 || byTool[1].Rate("ARGS_BROKEN").Count != 30 || byTool[1].Rate(failedTools).RunsWith != 1 || byTool[1].Results != 1 || len(byTool[1].times[toolRun]) != 30 {
@@ -102,13 +114,18 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%s with %d runs: fails %v, too few %v", c.text, c.runs, fails, few)
 		}
 	}
+	for text, conditions := range map[string]int{"": 0, "worse, drift": 2} {
+		if list, wrong := ParseConditions(text, nil); len(list) != conditions || wrong != "" {
+			t.Errorf("%q: %v, %s", text, list, wrong)
+		}
+	}
 	unknown := sample(1)
 	unknown.turns[0].Cost = price.Figure{}
 	list, _ := ParseConditions("cost>5", nil)
 	if r := list[0].Check(nil, unknown.Total(), nil); len(r) != 1 || !r[0].TooFew {
 		t.Errorf("unknown cost: %+v", r)
 	}
-	for _, text := range []string{"bad", "bad>1", "bad>-1%", "bad>101%", "cost>5%", "cost>x", "first>1s", "first.p90>1s", "last.p50>1s", "first.p50>1", "NO_CODE>1%", "worse,", "bad>NaN%", "cost>-1"} {
+	for _, text := range []string{"bad", "bad>1", "bad>-1%", "bad>101%", "cost>5%", "cost>x", "first>1s", "first.p90>1s", "last.p50>1s", "first.p50>1", "NO_CODE>1%", "worse,", "bad>NaN%", "bad>$1%", "cost>-1"} {
 		if _, wrong := ParseConditions(text, codes); wrong == "" {
 			t.Errorf("%s is accepted", text)
 		}
@@ -228,6 +245,7 @@ func TestPrometheus(t *testing.T) {
 	for n := range maxTools + 20 {
 		s.AddTurn(int32(2000+n), Turn{Run: "many", Background: n == 0, Calls: []Call{{Number: 1, Tool: fmt.Sprint("tool-", n), State: stream.Complete}}, FirstToken: stream.NoTime, Duration: stream.NoTime})
 	}
+	s.AddTurn(3000, Turn{RequestedModel: "m", Phase: "failed", FirstToken: stream.NoTime, Duration: stream.NoTime, Gaps: present.Gaps{Places: 2, Bytes: 7}})
 	lines := s.Prometheus("v1")
 	values := checkPrometheus(t, lines)
 	labels := `gen_ai_operation_name="chat",gen_ai_request_model="m",gen_ai_response_model="m",server_address="api.example.com"`
@@ -243,6 +261,10 @@ func TestPrometheus(t *testing.T) {
 		`toolscope_cached_tokens_total{kind="read",model="m"`:                                 750,
 		`toolscope_cost_usd_total{source="table",model="m"`:                                   7.5,
 		`toolscope_turns_total{phase="complete",model="m"`:                                    30,
+		`toolscope_turns_total{phase="failed",model="m"`:                                      1,
+		`toolscope_cost_unknown_turns_total{model="m"`:                                        1,
+		`toolscope_recording_gaps_total{`:                                                     2,
+		`toolscope_missed_bytes_total{`:                                                       7,
 		`toolscope_calls_total{tool="line\nbreak",status="complete"`:                          -1,
 	} {
 		if got, ok := values[name]; want >= 0 && got != want || want < 0 && ok {
