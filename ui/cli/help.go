@@ -264,7 +264,7 @@ func sizeRule(least, most int, class string) string {
 	case most == 0 && class == "":
 		return "any"
 	case most == 0:
-		words = "any number"
+		words = "any number of"
 	case least == most:
 		words = fmt.Sprint(most)
 	default:
@@ -273,7 +273,7 @@ func sizeRule(least, most int, class string) string {
 	if class == "" {
 		return words + " bytes"
 	}
-	return words + " of [" + class + "]"
+	return words + " characters from [" + class + "]"
 }
 
 func policiesHelp(l lineWriter) {
