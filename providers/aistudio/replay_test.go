@@ -77,6 +77,8 @@ func TestDecode(t *testing.T) {
 		{"arguments that are no Struct", `[[[[,,,,,,,,,,["f",[[1,2],3]]]],"model"]]`,
 			"assistant\n  call name=f tool=function arrays [[1,2],3]\n"},
 		{"media", `[[[[,,["image/png","aGk="]],[]],"user"]]`, "user\n  other\n  other\n"},
+		{"a signature alone, in a thought, and with media", `[[[[,,,,,,,,,,,,,,"QQ=="],[,,,,,,,,,,,,1,,"Qg=="],[,,["image/png","aGk="],,,,,,,,,,,,"Qw=="]],"model"]]`,
+			"assistant\n  reasoning hidden signature=QQ==\n  reasoning hidden signature=Qg==\n  other signature=Qw==\n"},
 		{"no parts", `[[null,"model"],[[],"user"]]`, "assistant\nuser\n"},
 		{"nothing", ``, ""},
 	} {
