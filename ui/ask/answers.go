@@ -314,7 +314,7 @@ func (q *query) listCalls() (*answer, error) {
 	}
 	a := &answer{}
 	for _, t := range r.View.Session().Turns {
-		if r.View.Exchange(t.Exchange) != nil && t.Phase() == stream.TurnRefused || t.Failure != "" {
+		if t.Phase() == stream.TurnRefused || t.Failure != "" {
 			if q.args["tool"]+q.args["text"] == "" {
 				a.add(r.refOf(t, nil), "%s %s: no calls%s", quoteName(r.refOf(t, nil)), t.Phase(), r.turnEnd(t))
 			}

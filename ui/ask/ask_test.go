@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 	"unicode"
 
@@ -178,7 +180,9 @@ func TestProtocol(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2026-07-28"}}`, `"protocolVersion":"2025-11-25"`},
 		{`{"jsonrpc":"2.0","id":"x","method":"ping"}`, `{"jsonrpc":"2.0","id":"x","result":{}}`},
 		{`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, `-32601`},
-		{`{"id":1,`, `-32700`}, {`[]`, `-32600`}, {`7`, `-32600`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, `"id":1,"error":{"code":-32602`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"annotations":{"destructiveHint":false,"idempotentHint":true,"openWorldHint":false,"readOnlyHint":true}`},
+		{`{"id":1,`, `"id":null,"error":{"code":-32700`}, {`[]`, `-32600`}, {`7`, `-32600`},
 		{`[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"notifications/cancelled"}]`, `[{"jsonrpc":"2.0","id":1,"result":{}}]`},
 		{`{"jsonrpc":"2.0","method":"notifications/initialized"}`, ``},
 		{`{"id":1,"method":"ping","x":"` + strings.Repeat("x", maxLine) + `"}`, `-32600`},
@@ -222,6 +226,145 @@ func TestLaterRequest(t *testing.T) {
 	}
 }
 
+// TestRows checks the rows of answers: which calls and turns are listed, and how a turn ended.
+func TestRows(t *testing.T) {
+	const (
+		broke = `a#1.1 agent=main Bash id=toolu_1 state=malformed 16 B "{\"command\": 30s}" error result "[redacted]" ARGS_BROKEN ARGS_REPLACED_BY_EMPTY`
+		fine  = `b#1.1 agent=main Bash id=toolu_2 state=complete 2 B "{}" result made up by the client "Tool execution aborted" RESULT_MADE_UP`
+	)
+	s := &Server{Version: "1", Library: &shelf{[]*Run{
+		runOf("a", "claude-sonnet-4-5", "Bash", "toolu_1", `{"command": 30s}`, "tool_use", "no", "hunter2"),
+		runOf("b", "claude-sonnet-4-5", "Bash", "toolu_2", "{}", "tool_use", "no", "Tool execution aborted"),
+		runOf("own", "claude-sonnet-4-5", "mcp__toolscope__calls", "", "{}", "tool_use", "no", "Tool execution aborted"),
+	}}}
+	for _, c := range []struct {
+		run, tool, text, bad string
+		want                 []string
+	}{
+		{"a", "", "", "", []string{broke, "a#2 refused: no calls HTTP 400"}},
+		{"a", "", "", "true", []string{broke, "a#2 refused: no calls HTTP 400"}},
+		{"a", "", "command", "", []string{broke}},
+		{"a", "", "hunter", "", []string{broke}}, // in the result
+		{"a", "", "absent", "", nil},
+		{"a", "Ba", "", "", []string{broke}},
+		{"a", "Read", "", "", nil},
+		{"b", "", "", "", []string{fine, "b#2 refused: no calls HTTP 400"}},
+		{"b", "", "", "true", []string{"b#2 refused: no calls HTTP 400"}},
+		{"own", "", "", "", []string{"own#2 refused: no calls HTTP 400"}},
+	} {
+		args := map[string]string{"run": c.run, "tool": c.tool, "text": c.text}
+		if c.bad != "" {
+			args["bad"] = c.bad
+		}
+		text, err := s.Call("calls", args, nil)
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if err != nil || len(lines) < 3 || !slices.Equal(lines[2:len(lines)-1], c.want) {
+			t.Errorf("%v: %v\n%s\nwant\n%s", args, err, text, strings.Join(c.want, "\n"))
+		}
+	}
+	for ref, want := range map[string]string{
+		"a#1.1": "\nsince the request: headers 0 ms, ", "a#2": "\nturn a#2: refused ", "a#9": `run a has no "#9"`, "a#1.5": `run a has no "#1.5"`, "": `no call "" in 3 runs`,
+	} {
+		text, err := s.Call("call", map[string]string{"ref": ref}, nil)
+		if err != nil {
+			text = s.ErrorText(err)
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("call %q: %s\nwant %s", ref, text, want)
+		}
+	}
+}
+
+// TestTurnEnd checks that a problem of a turn says how the turn ended, but a note doesn't.
+func TestTurnEnd(t *testing.T) {
+	r := runOf("a", "claude-sonnet-4-5", "Bash", "toolu_1", "{}", "tool_use", "no", "x")
+	turn := r.View.Session().Turns[1]
+	f := turn.Findings[0]
+	for severity, want := range map[stream.Severity]bool{stream.Info: false, stream.Warn: true} {
+		f.Severity = severity
+		if text := r.findingText(f, turn, nil); strings.HasSuffix(text, " HTTP 400") != want {
+			t.Errorf("%s: %s", severity, text)
+		}
+	}
+}
+
+// unread is a library whose runs are still being read.
+type unread struct{ shelf }
+
+func (*unread) Open(RunFile, time.Duration) (*Run, error) { return nil, StillReading{5} }
+
+// TestMissing checks that a call of a tool without a required argument is refused.
+func TestMissing(t *testing.T) {
+	for tool, want := range map[string]string{"call": "call: needs ref", "evidence": "evidence: needs run", "explain": "explain: needs code"} {
+		if _, err := usual().Call(tool, nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v", tool, err)
+		}
+	}
+}
+
+// TestNoRun checks that the error for an unknown run names the newest five.
+func TestNoRun(t *testing.T) {
+	library := &shelf{}
+	for n := range 6 {
+		library.runs = append(library.runs, &Run{RunFile: RunFile{ID: fmt.Sprint("run", n)}})
+	}
+	_, err := (&Server{Library: library}).Call("calls", map[string]string{"run": "x"}, nil)
+	if want := "no run \"x\"\nthe newest are run0, run1, run2, run3, run4"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestLive checks that a run that is still being recorded is marked as live.
+func TestLive(t *testing.T) {
+	r := runOf("a", "claude-sonnet-4-5", "Bash", "toolu_1", "{}", "tool_use", "no", "x")
+	for _, live := range []bool{false, true} {
+		r.Live, r.Written = live, time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		s := &Server{Library: &shelf{[]*Run{r}}}
+		for _, tool := range []string{"runs", "problems", "calls"} {
+			text, err := s.Call(tool, nil, nil)
+			if err != nil || strings.Contains(text, "LIVE") != live {
+				t.Errorf("%s: live %t, %v\n%s", tool, live, err, text)
+			}
+		}
+	}
+}
+
+// growing is a library with a run that gets a problem when it is read for the third time.
+type growing struct {
+	shelf
+	opened int
+	later  *Run
+}
+
+func (g *growing) Open(f RunFile, wait time.Duration) (*Run, error) {
+	if g.opened++; g.opened == 3 {
+		return g.later, nil
+	}
+	return g.shelf.Open(f, wait)
+}
+
+// TestNewProblem checks that the tool problems waits until there are more problems than at first.
+func TestNewProblem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := &growing{later: usual().Library.(*shelf).runs[0]}
+		g.runs = []*Run{runOf("a", "claude-sonnet-4-5", "Bash", "toolu_1", "{}", "tool_use", "no", "Tool execution aborted")}
+		began := time.Now()
+		text, err := (&Server{Library: g}).Call("problems", map[string]string{"wait_s": "20"}, nil)
+		if err != nil || !strings.HasPrefix(text, "a: 4 problems") || time.Since(began) != 400*time.Millisecond {
+			t.Errorf("after %s: %s %v", time.Since(began), text, err)
+		}
+	})
+}
+
+// TestStillReading checks that the error for a run that is still being read is returned unchanged.
+func TestStillReading(t *testing.T) {
+	s := &Server{Library: &unread{*usual().Library.(*shelf)}}
+	var still StillReading
+	if _, err := s.Call("calls", nil, nil); !errors.As(err, &still) || still.Percent != 5 {
+		t.Error(err)
+	}
+}
+
 // TestOwnCalls checks that calls of toolscope's own tools are recognised by the names that clients give them.
 func TestOwnCalls(t *testing.T) {
 	for _, c := range []struct {
@@ -234,6 +377,7 @@ func TestOwnCalls(t *testing.T) {
 		{"mcp_toolscope_calls", "", "", true},   // Gemini CLI
 		{"toolscope-calls", "", "", true},       // Copilot CLI
 		{"calls", "", "toolscope", true},        // MCP servers of providers
+		{"calls", "toolscope", "", true},
 		{"calls", "", "", false}, {"calls", "mcp__toolscopes", "", false}, {"mcp__other__calls", "", "", false}, {"calls", "", "other", false},
 	} {
 		if got := isOwn(&stream.Call{Name: c.name, Namespace: c.namespace, MCPServer: c.server}); got != c.own {

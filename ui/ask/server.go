@@ -86,7 +86,7 @@ func readLines(from io.Reader, lines chan<- []byte, stop <-chan struct{}) {
 	var line []byte
 	for {
 		part, err := r.ReadSlice('\n')
-		line = append(line, part[:min(len(part), maxLine+1-min(len(line), maxLine+1))]...)
+		line = append(line, part[:min(len(part), maxLine+1-len(line))]...)
 		if errors.Is(err, bufio.ErrBufferFull) {
 			continue
 		}
@@ -142,9 +142,6 @@ func (s *Server) answerLine(line []byte, ended <-chan struct{}) []byte {
 }
 
 func newFailure(id json.RawMessage, code int, text string) *reply {
-	if id == nil {
-		id = json.RawMessage("null")
-	}
 	return &reply{JSONRPC: "2.0", ID: id, Error: &rpcError{code, text}}
 }
 
