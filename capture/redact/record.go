@@ -418,8 +418,9 @@ func (r *Redactor) redactHeader(h http.Header, answered bool) http.Header {
 }
 
 // mapCredential passes each secret in the value of a credential header through the function change. In an
-// authorization, the secret is the part after the scheme. In cookies, it is each value. In any other header, it is
-// the complete value.
+// authorization, the secret is the part after the scheme. With the scheme Basic, the function also gets the decoded
+// text and the password in it. In cookies, each value is a secret, but in Set-Cookie only the first. In WebSocket
+// protocol names, the secret is the part that cutToken returns. In any other header, it is the complete value.
 func (r *Redactor) mapCredential(name, v string, change func(string) string) string {
 	switch {
 	case strings.TrimSpace(v) == "":
