@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"testing"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -33,6 +34,39 @@ func TestDarkAnswer(t *testing.T) {
 		got := groundOf([]byte(c.answer))
 		if (got.Dark || !got.Known) != c.dark || got.Known != c.known {
 			t.Errorf("%q: %+v", c.answer, got)
+		}
+	}
+}
+
+// reportingTerminal is a terminal that sends its reports in pieces.
+type reportingTerminal struct{ pieces []string }
+
+func (*reportingTerminal) Write(p []byte) (int, error) { return len(p), nil }
+
+func (r *reportingTerminal) Read(p []byte) (int, error) {
+	if len(r.pieces) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, r.pieces[0])
+	r.pieces = r.pieces[1:]
+	return n, nil
+}
+
+// TestAskBackground checks that the terminal's report of its kind ends the wait, even if keys follow the report.
+func TestAskBackground(t *testing.T) {
+	const colour = "\x1b]11;rgb:0000/0000/0000\a"
+	for _, c := range []struct {
+		pieces []string
+		left   int
+	}{
+		{[]string{colour + "\x1b[?62;22c", "later"}, 1},
+		{[]string{colour, "\x1b[?62;", "22c", "later"}, 1},
+		{[]string{colour + "\x1b[?62;22cjj", "later"}, 1},
+		{[]string{"c" + colour, "\x1b[A", "later"}, 0},
+	} {
+		terminal := &reportingTerminal{c.pieces}
+		if answer := askBackground(terminal); len(terminal.pieces) != c.left {
+			t.Errorf("%q: %d reads are left after %q", c.pieces, len(terminal.pieces), answer)
 		}
 	}
 }

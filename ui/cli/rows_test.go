@@ -22,19 +22,23 @@ import (
 
 // glass is an emulated terminal, with the bytes written to it and the content that they produce.
 type glass struct {
-	cells [][]string // paint and text of each cell
+	cells [][]glassCell
 	x, y  int
-	paint string
+	style map[string]string // by kind: text colour, background, or attribute
 	state byte
 	bytes int
 	odd   string // a sequence that the terminal does not support
 }
 
+// glassCell is the visible style and the text of a cell.
+type glassCell struct{ style, text string }
+
 func newGlass(w, h int) *glass {
-	g := &glass{cells: make([][]string, h)}
+	g := &glass{cells: make([][]glassCell, h)}
 	for y := range g.cells {
-		g.cells[y] = make([]string, w)
+		g.cells[y] = make([]glassCell, w)
 	}
+	g.style = map[string]string{}
 	return g
 }
 
@@ -52,9 +56,9 @@ func (g *glass) Write(p []byte) (int, error) {
 			g.control(seq)
 			continue
 		}
-		g.cells[g.y][g.x] = g.paint + seq
+		g.cells[g.y][g.x] = g.drawn(seq)
 		for i := 1; i < width; i++ {
-			g.cells[g.y][g.x+i] = ""
+			g.cells[g.y][g.x+i] = glassCell{}
 		}
 		g.x = min(g.x+width, len(g.cells[0])-1)
 	}
@@ -70,26 +74,78 @@ func (g *glass) control(seq string) {
 		g.y = min(g.y+1, len(g.cells)-1)
 	case seq == "\x1b[H":
 		g.x, g.y = 0, 0
-	case seq == "\x1b[0m":
-		g.paint = ""
 	case strings.HasSuffix(seq, "m"):
-		g.paint += seq
+		g.setStyle(strings.Split(seq[2:len(seq)-1], ";"))
 	case strings.HasSuffix(seq, "C"):
+		if seq == "\x1b[C" {
+			n = 1
+		}
 		fmt.Sscanf(seq, "\x1b[%dC", &n)
 		g.x += n
 	case strings.HasSuffix(seq, "H"):
 		fmt.Sscanf(seq, "\x1b[%d;%dH", &n, &m)
 		g.x, g.y = 0, n-1
-	case seq == "\x1b[K", seq == "\x1b[2K":
-		clear(g.cells[g.y][g.x:])
+	case seq == "\x1b[2K":
+		g.erase(g.y, 0)
+	case seq == "\x1b[K":
+		if g.x == len(g.cells[0])-1 || g.drawn(" ").style != "" {
+			g.odd = seq // terminals differ in what they erase
+		}
+		g.erase(g.y, g.x)
 	case seq == "\x1b[2J":
-		for _, row := range g.cells {
-			clear(row)
+		for y := range g.cells {
+			g.erase(y, 0)
 		}
 	case strings.HasPrefix(seq, "\x1b[?"):
 	default:
 		g.odd = seq
 	}
+}
+
+// erase makes cells blank.
+func (g *glass) erase(y, x int) {
+	for ; x < len(g.cells[y]); x++ {
+		g.cells[y][x].style, g.cells[y][x].text = "", " "
+	}
+}
+
+// setStyle applies SGR parameters.
+func (g *glass) setStyle(parameters []string) {
+	for len(parameters) > 0 {
+		p, size := parameters[0], 1
+		switch {
+		case p == "" || p == "0":
+			g.style = map[string]string{}
+		case p == "38" || p == "48":
+			size = 5
+			g.style[p] = strings.Join(parameters[:size], ";")
+		case p == "39" || p == "49":
+			delete(g.style, string(p[0])+"8")
+		case len(p) == 2 && p[0] == '3':
+			g.style["38"] = p
+		case p == "22":
+			delete(g.style, "1")
+			delete(g.style, "2")
+		case len(p) == 2 && p[0] == '2':
+			delete(g.style, p[1:])
+		default:
+			g.style[p] = p
+		}
+		parameters = parameters[size:]
+	}
+}
+
+// drawn returns a cell with a text in the current style. Of a blank cell, only the background and attributes such as
+// an underline are visible.
+func (g *glass) drawn(text string) glassCell {
+	var visible []string
+	for kind, value := range g.style {
+		if text != " " || g.style["7"] != "" || kind != "38" && kind != "1" && kind != "2" && kind != "3" {
+			visible = append(visible, value)
+		}
+	}
+	slices.Sort(visible)
+	return glassCell{strings.Join(visible, " "), text}
 }
 
 // scribble returns text as a pane may write it.
@@ -174,11 +230,45 @@ func TestRows(t *testing.T) {
 		if whole.odd+thin.odd != "" {
 			t.Errorf("unknown to the test: %q %q", whole.odd, thin.odd)
 		}
+		t.Logf("%d bytes instead of %d", thin.bytes, whole.bytes)
 		if thin.bytes >= whole.bytes*3/4 || int64(thin.bytes) != to.written.Load() {
 			t.Errorf("%d bytes and not %d; %d were counted", thin.bytes, whole.bytes, to.written.Load())
 		}
 	})
 }
+
+// BenchmarkRows measures writing the changes between two frames of 60 rows that differ completely, and between two
+// frames that differ in one row.
+func BenchmarkRows(b *testing.B) {
+	rng := rand.New(rand.NewPCG(14, 2))
+	frames := [2]string{}
+	for i := range frames {
+		rows := make([]string, 60)
+		for y := range rows {
+			rows[y] = strings.Repeat(scribble(rng, 20)+" plain text ", 7)
+		}
+		frames[i] = toStart + strings.Join(rows, "\r\n") + ansi.CursorPosition(0, len(rows))
+	}
+	for name, pair := range map[string][2]string{
+		"all": {frames[0], frames[1]},
+		"one": {frames[0], frames[0][:strings.LastIndex(frames[0], "\n")] + frames[1][strings.LastIndex(frames[1], "\n"):]},
+	} {
+		b.Run(name, func(b *testing.B) {
+			to := &cellDiffWriter{stdStream: new(nowhere)}
+			for n := 0; b.Loop(); n++ {
+				if _, err := to.Write([]byte(pair[n%2])); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(to.written.Load())/float64(b.N), "written-B/op")
+		})
+	}
+}
+
+// nowhere is a terminal that ignores its input.
+type nowhere struct{ tape }
+
+func (*nowhere) Write(p []byte) (int, error) { return len(p), nil }
 
 // TestRowsPass checks that other output is written unchanged, and that the next frame is written completely. A frame
 // that redraws everything, or whose rows have more than text and paints, must also be written completely.
@@ -207,6 +297,55 @@ func TestRowsPass(t *testing.T) {
 			t.Errorf("%q, then %q: %q", c.between, c.last, out.String())
 		}
 	}
+}
+
+// TestKeyBytes checks that a key causes at most 8 kB of output at 140x40, even if it changes the whole screen.
+func TestKeyBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, in := newGlass(140, 40), fileInbox()
+		to := &cellDiffWriter{stdStream: g}
+		p := tea.NewProgram(ui.New(ui.Options{Inbox: in, Written: to.written.Load, Depth: termenv.TrueColor, Theme: themes.Default(true)}),
+			tea.WithInput(nil), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithOutput(to))
+		ended := make(chan error)
+		go func() { _, err := p.Run(); ended <- err }()
+		p.Send(tea.WindowSizeMsg{Width: 140, Height: 40})
+		src, err := demoSource(t.Context(), tour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range src {
+			in.Put(r)
+		}
+		in.Close(nil)
+		settle := func() int {
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			return g.bytes
+		}
+		last, most := settle(), 0
+		for _, key := range strings.Fields("! j G g s s S esc enter 2 3 4 5 6 7 8 9 esc ? esc : esc = esc o esc p esc h esc t esc R esc") {
+			message := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(key)}
+			switch key {
+			case "esc":
+				message = tea.KeyMsg{Type: tea.KeyEsc}
+			case "enter":
+				message = tea.KeyMsg{Type: tea.KeyEnter}
+			}
+			p.Send(message)
+			now := settle()
+			if most = max(most, now-last); now-last > 8_000 {
+				t.Errorf("the key %s causes %d bytes", key, now-last)
+			}
+			last = now
+		}
+		if t.Logf("at most %d bytes", most); most < 1_000 {
+			t.Error("no key changed the screen")
+		}
+		p.Quit()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 // tape is a terminal that only stores its input.
@@ -271,7 +410,10 @@ func TestFarStream(t *testing.T) {
 func shownOn(g *glass) string {
 	var b strings.Builder
 	for _, row := range g.cells {
-		b.WriteString(ansi.Strip(strings.Join(row, "")) + "\n")
+		for _, cell := range row {
+			b.WriteString(cell.text)
+		}
+		b.WriteByte('\n')
 	}
 	return b.String()
 }

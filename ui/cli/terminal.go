@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -59,12 +58,12 @@ func terminalGround(wait time.Duration) (g ui.Background, typed []tea.KeyMsg) {
 }
 
 // askBackground sends the queries. It reads until the terminal reports its kind, or until the deadline.
-func askBackground(tty *os.File) (answer []byte) {
-	if _, err := tty.WriteString("\x1b]11;?\x1b\\\x1b[c"); err != nil {
+func askBackground(tty io.ReadWriter) (answer []byte) {
+	if _, err := io.WriteString(tty, "\x1b]11;?\x1b\\\x1b[c"); err != nil {
 		return nil
 	}
 	buf := make([]byte, 256)
-	for !bytes.HasSuffix(answer, []byte("c")) || !bytes.Contains(answer, []byte("\x1b[?")) {
+	for !kindAnswer.Match(answer) {
 		n, err := tty.Read(buf)
 		answer = append(answer, buf[:n]...)
 		if err != nil || len(answer) > 4096 {
@@ -73,6 +72,9 @@ func askBackground(tty *os.File) (answer []byte) {
 	}
 	return answer
 }
+
+// kindAnswer matches a terminal's report of its kind. Keys that the user typed may follow it.
+var kindAnswer = regexp.MustCompile(`\x1b\[\?[0-9;]*c`)
 
 var colourAnswer = regexp.MustCompile(`\]11;rgba?:([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})/([[:xdigit:]]{1,4})`)
 
@@ -291,229 +293,4 @@ func runTool(ctx context.Context, path string, args []string, text []byte) error
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Stdin = bytes.NewReader(text)
 	return cmd.Run()
-}
-
-// cellDiffWriter is the terminal to which the screen writes. Bubble Tea rewrites a row if anything in it has
-// changed. Often only one of several panes has changed, or only a number. If the content of a row is known,
-// this writer writes only the cells from the first to the last change.
-//
-// The content is known only after a complete frame. After any other write, and in a frame that redraws everything,
-// all cells are written again.
-type cellDiffWriter struct {
-	stdStream
-	on      [][]byte // rows on the terminal; nil if unknown
-	out     []byte
-	written atomic.Int64
-}
-
-// Write writes only the changes of a frame. It writes all other output unchanged.
-func (r *cellDiffWriter) Write(p []byte) (int, error) {
-	out := p
-	if frame, ok := cutFrame(p); ok {
-		out = r.diffFrame(frame)
-	} else {
-		r.on, out = nil, withWheel(p)
-	}
-	n, err := r.stdStream.Write(out)
-	r.written.Add(int64(n))
-	if err != nil {
-		r.on = nil
-		return min(n, len(p)), err
-	}
-	return len(p), nil
-}
-
-// These constants make the mouse wheel work while the mouse is not captured. With alternate scroll, a
-// terminal sends wheel movements as arrow keys while it shows the alternate screen. At the end, the
-// terminal's previous mode is restored.
-const (
-	alternateScroll = "\x1b[?1007s\x1b[?1007h"
-	restoreScroll   = "\x1b[?1007r"
-)
-
-// withWheel enables alternate scroll after the start of the alternate screen, and restores the previous mode
-// before its end.
-func withWheel(p []byte) []byte {
-	switch {
-	case bytes.Contains(p, []byte(ansi.SetModeAltScreenSaveCursor)):
-		return append(bytes.Clone(p), alternateScroll...)
-	case bytes.Contains(p, []byte(ansi.ResetModeAltScreenSaveCursor)):
-		return append([]byte(restoreScroll), p...)
-	}
-	return p
-}
-
-const toStart = ansi.CursorHomePosition
-
-// frame is a frame that Bubble Tea writes. Rows that are empty in it have not changed.
-type frame struct {
-	anew bool // the frame redraws everything, because the content is unknown
-	rows [][]byte
-	last []byte // the last sequence, which moves the cursor
-}
-
-// cutFrame splits a frame into rows. The result ok is false for other output.
-func cutFrame(p []byte) (f frame, ok bool) {
-	p, ok = bytes.CutPrefix(p, []byte(toStart))
-	end := bytes.LastIndexByte(p, ansi.ESC)
-	if !ok || end < 0 {
-		return f, false
-	}
-	p, f.last = p[:end], p[end:]
-	p, f.anew = bytes.CutPrefix(p, []byte("\r"))
-	f.rows = bytes.Split(p, []byte("\n"))
-	for i, row := range f.rows {
-		f.rows[i] = bytes.TrimSuffix(row, []byte("\r"))
-	}
-	return f, string(f.last) == ansi.CursorPosition(0, len(f.rows))
-}
-
-// diffFrame returns the bytes that must be written for a frame, and keeps the frame for the next comparison.
-// The result is valid until the next call.
-func (r *cellDiffWriter) diffFrame(f frame) []byte {
-	if f.anew || len(r.on) != len(f.rows) {
-		r.on = make([][]byte, len(f.rows))
-	}
-	b := append(r.out[:0], toStart...)
-	for i, row := range f.rows {
-		if i > 0 {
-			b = append(b, '\n')
-		}
-		if len(row) > 0 {
-			b = append(appendChange(b, r.on[i], row), '\r')
-			r.on[i] = append(r.on[i][:0], row...)
-		}
-	}
-	b = append(b, f.last...)
-	r.out = b
-	return b
-}
-
-// appendChange appends the bytes that turn the old row, was, into the new one, row. The cursor must be at the start
-// of the row. The bytes are the complete row, unless part of it suffices.
-func appendChange(b, was, row []byte) []byte {
-	if !plainRow(was) || !plainRow(row) {
-		return append(b, row...)
-	}
-	from := commonStart(was, row)
-	to, end := commonEnd(was, row, from)
-	if ansi.StringWidth(string(was[from:end])) != ansi.StringWidth(string(row[from:to])) {
-		to = len(row)
-	}
-	start := len(b)
-	if cells := ansi.StringWidth(string(row[:from])); cells > 0 {
-		b = fmt.Appendf(b, "\x1b[%dC", cells)
-	}
-	b = append(b, paintAt(row, from)...)
-	b = append(b, row[from:to]...)
-	if to < len(row) && len(paintAt(row, to)) > 0 {
-		b = append(b, paintOff...)
-	}
-	if len(b)-start >= len(row) {
-		b = append(b[:start], row...)
-	}
-	return b
-}
-
-const paintOff = "\x1b[0m"
-
-// plainRow reports whether a row has only text and paints, and no other control sequences.
-func plainRow(row []byte) bool {
-	for i, c := range row {
-		switch {
-		case c == ansi.ESC:
-			if paintLen(row[i:]) == 0 {
-				return false
-			}
-		case c < ' ' || c == 0x7F:
-			return false
-		}
-	}
-	return len(row) > 0
-}
-
-// paintLen returns the length of the paint at the start of b. It returns 0 if b does not start with a paint.
-func paintLen(b []byte) int {
-	if len(b) < 2 || b[1] != '[' {
-		return 0
-	}
-	for i, c := range b[2:] {
-		switch {
-		case c == 'm':
-			return i + 3
-		case (c < '0' || c > '9') && c != ';' && c != ':':
-			return 0
-		}
-	}
-	return 0
-}
-
-// commonStart returns the length of the common start of both rows, in bytes. The common start ends at the start of
-// a cell in both rows.
-func commonStart(was, row []byte) int {
-	n := 0
-	for n < min(len(was), len(row)) && was[n] == row[n] {
-		n++
-	}
-	for n > 0 && !(cellAt(was, n) && cellAt(row, n)) {
-		n--
-	}
-	return n
-}
-
-// commonEnd returns the offsets at which the common end of both rows begins. The common end does not begin before
-// from. In both rows, it begins with a cell that has the same paint.
-func commonEnd(was, row []byte, from int) (to, end int) {
-	n := 0 // number of equal bytes at the end
-	for n < min(len(was), len(row))-from && was[len(was)-1-n] == row[len(row)-1-n] {
-		n++
-	}
-	for n > 0 {
-		to, end = len(row)-n, len(was)-n
-		switch {
-		case !cellAt(row, to) || !cellAt(was, end):
-			n--
-		case !bytes.Equal(paintAt(row, to), paintAt(was, end)):
-			off := bytes.Index(row[to:], []byte(paintOff))
-			if off < 0 {
-				return len(row), len(was)
-			}
-			n -= off + len(paintOff)
-		default:
-			return to, end
-		}
-	}
-	return len(row), len(was)
-}
-
-// cellAt reports whether it is certain that a cell or a paint begins at a byte, or that the row ends there.
-// The byte must not be inside a paint, or between bytes that may belong together.
-func cellAt(row []byte, n int) bool {
-	if n == 0 || n == len(row) {
-		return true
-	}
-	if row[n] >= 0x80 || row[n-1] >= 0x80 {
-		return false
-	}
-	paint := bytes.LastIndexByte(row[:n], ansi.ESC)
-	return paint < 0 || paint+paintLen(row[paint:]) <= n
-}
-
-// paintAt returns the paints that apply at a byte.
-func paintAt(row []byte, n int) []byte {
-	row = row[:n]
-	if off := bytes.LastIndex(row, []byte(paintOff)); off >= 0 {
-		row = row[off+len(paintOff):]
-	}
-	var on []byte
-	for len(row) > 0 {
-		at := bytes.IndexByte(row, ansi.ESC)
-		if at < 0 {
-			break
-		}
-		size := paintLen(row[at:])
-		on = append(on, row[at:at+size]...)
-		row = row[at+size:]
-	}
-	return on
 }
