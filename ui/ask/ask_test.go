@@ -200,57 +200,34 @@ func TestProtocol(t *testing.T) {
 	}
 }
 
-// TestAnswers checks the titles and rows of answers.
+// TestAnswers checks complete answers about problems, calls and turns.
 func TestAnswers(t *testing.T) {
-	const call = "a#1.1 agent=main Bash id=toolu_1 state=malformed 16 B \"{\\\"command\\\": 30s}\" error result \"[redacted]\" ARGS_BROKEN ARGS_REPLACED_BY_EMPTY\n"
 	const broken = "ERROR ARGS_BROKEN by=model a#1.1 Bash: \"not JSON from byte 14 on: expected a comma or }, got 's'\" [evidence: a line 4, argument byte 14]\n"
 	const emptied = "ERROR ARGS_REPLACED_BY_EMPTY by=client a#1.1 Bash: \"a later request sent the call back emptied: {} was sent, not the 16 bytes that the model wrote (policy preserve, empty, empty-warn)\" [evidence: the request of a#2]\n"
 	const refused = "ERROR REQUEST_REFUSED by=client a#2: \"refused (HTTP 400); the provider reports invalid_request_error: no\" [evidence: a line 11] HTTP 400\n"
 	const failed = "WARN TOOL_FAILED a#1.1 Bash: the tool returned an error: \"[redacted]\"\n"
 	const first = "turn a#1: complete ended by provider model=claude-sonnet-4-5 finish=tool_use 1 call\n"
-	own := &Server{Library: &shelf{[]*Run{runOf("a", "m", "toolscope_calls", "toolu_1", `{"command": 30s}`, "tool_use", "no", "")}}}
 	for _, c := range []struct {
 		words string // the tool and its arguments
 		want  string
 	}{
 		{"problems", "a: 4 problems in 2 turns, 1 call\n" + broken + emptied + refused + failed},
 		{"problems severity=error", "a: 3 problems in 2 turns, 1 call (1 of lower severity not shown: use severity=info)\n" + broken + emptied + refused},
-		{"calls", "a: 2 rows\n" + call + "a#2 refused: no calls HTTP 400\n"},
-		{"calls bad=true", "a: 2 rows\n" + call + "a#2 refused: no calls HTTP 400\n"},
-		{"calls tool=Ba", "a: 1 row\n" + call},
-		{"calls tool=Read", "a: 0 rows\n"},
-		{"calls text=30s", "a: 1 row\n" + call},
-		{"calls text=unter", "a: 1 row\n" + call},
-		{"calls text=zz", "a: 0 rows\n"},
 		{"call ref=toolu_1", "call a#1.1 Bash\nstate=malformed provider: sealed; bytes: broken, 16 B in 1 delta; id=toolu_1\narguments: \"{\\\"command\\\": 30s}\"\n" +
 			"since the request: headers 0 ms, first token 0 ms, named 0 ms, first byte 0 ms, last byte 0 ms, sealed 0 ms, end 0 ms\n" +
 			"sent back 1 time, the last time emptied\nerror result \"[redacted]\"\n" + broken + emptied + first},
 		{"call ref=a#1", "turn a#1\n" + first},
 		{"call ref=a#2", "turn a#2\nturn a#2: refused ended by provider model=claude-sonnet-4-5 finish=\"\" 0 calls HTTP 400\nerror from the provider: \"no\"\n" + refused},
 		{"call ref=a#1.1 part=arguments offset=3 bytes=4", "call a#1.1 Bash\narguments, bytes 3 to 7 of 16: \"omma\"\n"},
-		{"call ref=a#1.2", "run a has no \"#1.2\"\nthe run has 2 turns; use the tool 'calls' to list them\n"},
-		{"call ref=a#3", "run a has no \"#3\"\nthe run has 2 turns; use the tool 'calls' to list them\n"},
-		{"call ref=a#0", "no call \"a#0\" in 1 run\nuse RUN#TURN.CALL, RUN#TURN, or the id of a call\n"},
-		{"call ref=", "no call \"\" in 1 run\nuse RUN#TURN.CALL, RUN#TURN, or the id of a call\n"},
-		{"own problems severity=error", "a: 1 problem in 2 turns, 0 calls\n" + refused},
-		{"own calls", "a: 1 row\na#2 refused: no calls HTTP 400\n"},
-		{"own calls tool=scope", "a: 1 row\n" + strings.NewReplacer("Bash", "toolscope_calls", "[redacted]", "").Replace(call)},
 	} {
-		s, words := usual(), strings.Fields(c.words)
-		if words[0] == "own" {
-			s, words = own, words[1:]
-		}
-		args := map[string]string{}
+		words, args := strings.Fields(c.words), map[string]string{}
 		for _, word := range words[1:] {
 			key, value, _ := strings.Cut(word, "=")
 			args[key] = value
 		}
-		got, err := s.Call(words[0], args, nil)
-		if err != nil {
-			got = s.ErrorText(err) + "\n"
-		}
-		if got = strings.Replace(strings.TrimSuffix(got, "(end)\n"), fence+"\n", "", 1); got != c.want {
-			t.Errorf("%s:\ngot  %s\nwant %s", c.words, got, c.want)
+		got, err := usual().Call(words[0], args, nil)
+		if got = strings.Replace(strings.TrimSuffix(got, "(end)\n"), fence+"\n", "", 1); got != c.want || err != nil {
+			t.Errorf("%s: %v\ngot  %s\nwant %s", c.words, err, got, c.want)
 		}
 	}
 }
