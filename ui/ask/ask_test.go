@@ -180,6 +180,7 @@ func TestProtocol(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2026-07-28"}}`, `"protocolVersion":"2025-11-25"`},
 		{`{"jsonrpc":"2.0","id":"x","method":"ping"}`, `{"jsonrpc":"2.0","id":"x","result":{}}`},
 		{`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, `-32601`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"explain","arguments":{"code":"x"}}}`, `no code \"X\"`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, `"id":1,"error":{"code":-32602`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"annotations":{"destructiveHint":false,"idempotentHint":true,"openWorldHint":false,"readOnlyHint":true}`},
 		{`{"id":1,`, `"id":null,"error":{"code":-32700`}, {`[]`, `-32600`}, {`7`, `-32600`},
@@ -295,7 +296,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for ref, want := range map[string]string{
-		"a#1.1": "\nsince the request: headers 0 ms, ", "a#2": "\nturn a#2: refused ", "a#9": `run a has no "#9"`, "a#1.5": `run a has no "#1.5"`, "": `no call "" in 3 runs`,
+		"a#1.1": "\nsince the request: headers 0 ms, ", "#1.1": "call a#1.1 Bash\n", "a#2": "\nturn a#2: refused ", "a#9": `run a has no "#9"`, "a#1.5": `run a has no "#1.5"`, "": `no call "" in 3 runs`,
 	} {
 		text, err := s.Call("call", map[string]string{"ref": ref}, nil)
 		if err != nil {
@@ -325,8 +326,13 @@ type unread struct{ shelf }
 
 func (*unread) Open(RunFile, time.Duration) (*Run, error) { return nil, StillReading{5} }
 
-// TestMissing checks that a call of a tool without a required argument is refused.
+// TestMissing checks that a call of a tool is refused if it has no required argument, or if a number is too large.
 func TestMissing(t *testing.T) {
+	for around, want := range map[string]bool{"5": true, "6": false} {
+		if _, err := usual().Call("evidence", map[string]string{"run": "a", "line": "3", "around": around}, nil); err == nil != want {
+			t.Errorf("%s lines around: %v", around, err)
+		}
+	}
 	for tool, want := range map[string]string{"call": "call: needs ref", "evidence": "evidence: needs run", "explain": "explain: needs code"} {
 		if _, err := usual().Call(tool, nil, nil); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %v", tool, err)
@@ -439,6 +445,21 @@ func TestPages(t *testing.T) {
 	for i := range 300 {
 		if n := strings.Count(seen, fmt.Sprintf("row %d:", i)); n != 1 {
 			t.Errorf("row %d is there %d times", i, n)
+		}
+	}
+}
+
+// TestCutRow checks that a cut leaves out an escape that is not complete, and closes a quote.
+func TestCutRow(t *testing.T) {
+	for _, c := range []struct {
+		most int
+		want string
+	}{
+		{3, `"ab" (cut here)`}, {4, `"ab" (cut here)`}, {8, `"ab" (cut here)`}, {9, `"ab\u003c" (cut here)`},
+		{11, `"ab\u003cd" (cut here)`}, {12, `"ab\u003cd\n" (cut here)`}, {13, `"ab\u003cd\n" (cut here)`}, {15, `"ab\u003cd\n" e`},
+	} {
+		if got := cutRow(`"ab\u003cd\n" e`, c.most); got != c.want {
+			t.Errorf("%d bytes: %s, want %s", c.most, got, c.want)
 		}
 	}
 }
