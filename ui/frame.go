@@ -313,9 +313,6 @@ func (fd *frameDrawer) statusNotes() (words []StatusNote) {
 	if n := fd.m.in.Others.Count; n > 0 {
 		words = append(words, StatusNote{Text: screen.Plural(int(n), "other line").String()})
 	}
-	if fd.m.rate.last > 0 && fd.m.isLive() {
-		words = append(words, StatusNote{Text: screen.Bytes(fd.m.rate.last).Between("", "/s").String()})
-	}
 	return words
 }
 

@@ -52,6 +52,7 @@ func TestListAnswers(t *testing.T) {
 		{"which calls are bad, worst first", staticScreen(t, 80, 24, 12), "", `^▌   3  ✗  malformed     broken .*\n    6  ✗  malformed     broken .*\n    9  ✗  malformed     broken .*`},
 		{"how many of how many", staticScreen(t, 80, 24, 12), "", `12 turns · 12 calls  4 bad  ✗4`},
 		{"where in the run", staticScreen(t, 80, 24, 12), "", `^ ··✗··✗··✗··✗ *$`},
+		{"which stream is slowest now", slow, "s", `^▌   2  ◔  streaming     tool1 .* 41 s .*\n    3  ◔ .* 7 s .*\n    1  ◔ .* 3 s`},
 		{"which stream is slowest now", slow, ":sort idle<enter>g", `^▌   2  ◔  streaming     tool1 .* 41 s`},
 		{"which agent asked this", agents, "", `└ ls +Explore`},
 	} {

@@ -19,13 +19,20 @@ func (ps *paneSet) openAtWorst() {
 	ps.m.refreshPanes()
 }
 
-// swapOrder switches the list between the order by time and the worst calls first.
+// swapOrder switches the list between the order by time and the worst calls first. The cursor stays on its call. If it
+// followed new calls, the user didn't choose the call, and the worst one is selected.
 func (ps *paneSet) swapOrder() {
-	by := panes.WorstFirst
 	if ps.list.Order() != panes.ByTime {
-		by = panes.ByTime
+		ps.setOrder(panes.ByTime)
+		return
 	}
-	ps.setOrder(by)
+	followed := ps.m.follow && ps.m.isLive()
+	ps.setOrder(panes.WorstFirst)
+	if followed {
+		ps.m.setFollow(false)
+		ps.list.GoTo(0)
+		ps.m.refreshPanes()
+	}
 }
 
 // setOrder orders the list. The cursor stays on its call.

@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"toolscope/stream"
 )
@@ -32,6 +34,23 @@ func TestRecordingInFirstRow(t *testing.T) {
 		if row := s.rows()[0]; !strings.Contains(row, "rec 1120-1402.tsc 12.4 kB") {
 			t.Errorf("%d columns: %q", w, row)
 		}
+	}
+}
+
+// TestRateInFirstRow checks that the first row keeps the rate when the name of the capture no longer fits.
+func TestRateInFirstRow(t *testing.T) {
+	const note = "rec 2026-11-29T20-49-32.tsc 12.4 kB"
+	s := newScreen(t, 100, 40, awaiting, func(o *Options) {
+		o.Status = func() []StatusNote { return []StatusNote{{Text: note}} }
+	})
+	threeStreams(s)
+	s.now = s.now.Add(time.Second)
+	s.send(rateTick(s.now))
+	if row := s.rows()[0]; !regexp.MustCompile(`\d B/s|kB/s`).MatchString(row) || strings.Contains(row, note) {
+		t.Errorf("%q", row)
+	}
+	if row := s.resize(160, 40).rows()[0]; !strings.Contains(row, note) {
+		t.Errorf("160 columns: %q", row)
 	}
 }
 

@@ -88,10 +88,11 @@ func (s *openStreamsPage) Extend(_ *providers.View, _, h int) {
 			s.rows = append(s.rows, x)
 		}
 	}
-	// The streams that have been idle for longest come first. Less than a second doesn't count, so that rows don't move
-	// all the time.
+	// The streams that have been idle for longest come first.
 	slices.SortFunc(s.rows, func(a, b *providers.Exchange) int {
-		idle := func(x *providers.Exchange) time.Duration { return idleOf(x, s.m.in.View().LatestOf(x.Number), now) }
+		idle := func(x *providers.Exchange) time.Duration {
+			return panes.LongIdle(idleOf(x, s.m.in.View().LatestOf(x.Number), now))
+		}
 		return cmp.Or(cmp.Compare(idle(b), idle(a)), cmp.Compare(b.Number, a.Number))
 	})
 	s.refused, s.heads = s.m.refusedExchanges(), 0
@@ -175,7 +176,7 @@ func (s *openStreamsPage) columnsOf(width int) streamColumns {
 		left -= c.from
 	}
 	if left >= 30 {
-		c.opened, c.latest = 10, left-10
+		c.opened, c.latest = 12, left-12
 	} else {
 		c.tool += left
 	}
@@ -192,10 +193,10 @@ func (s *openStreamsPage) drawHeads(p *screen.Pen) {
 	p.Text(screen.Muted, p.Pad(display.Lit("VERDICT"), c.sign+c.words))
 	p.Text(screen.Muted, p.Pad(display.Lit("TOOL"), c.tool))
 	p.Text(screen.Muted, p.Pad(p.Truncate(display.Lit("AGENT MODEL"), c.from), c.from))
-	p.Text(screen.Muted, p.Pad(p.Truncate(display.Lit("OPENED"), c.opened), c.opened))
-	p.Text(screen.Muted, p.Pad(p.Truncate(display.Lit("LATEST DATA"), c.latest), c.latest))
 	p.Text(screen.Muted, padLeft(p, p.Truncate(display.Lit("SIZE"), c.size), c.size))
 	p.Text(screen.Muted, padLeft(p, display.Join(display.Lit("IDLE"), p.Glyph.Unfold), c.idle))
+	p.Text(screen.Muted, p.Pad(p.Truncate(display.Lit("  OPENED"), c.opened), c.opened))
+	p.Text(screen.Muted, p.Pad(p.Truncate(display.Lit("LATEST DATA"), c.latest), c.latest))
 }
 
 // drawRow draws a stream: its verdict, its latest call, its agent and model, and how long it has been idle.
@@ -219,10 +220,6 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 		from := display.Join(p.Name(whoOf(x, t)), p.Name(present.ShortModel(modelOf(t))).Between(" ", ""))
 		p.TextOn(screen.Muted, g, p.Pad(p.ElideMiddle(from, c.from-1), c.from))
 	}
-	if c.latest > 0 {
-		p.TextOn(screen.Muted, g, p.Pad(s.m.frame.openedAt(x, t), c.opened))
-		p.TextOn(screen.Plain, g, p.Pad(p.Truncate(of.latest, c.latest-1), c.latest))
-	}
 	if c.size > 0 {
 		p.TextOn(screen.Muted, g, padLeft(p, of.size, c.size))
 	}
@@ -231,15 +228,19 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 		idle = screen.WholeSeconds(quiet)
 	}
 	p.TextOn(panes.IdleRole(of.verdict), g, padLeft(p, idle, c.idle))
+	if c.latest > 0 {
+		p.TextOn(screen.Muted, g, p.Pad(s.m.frame.openedAt(x, t).Between("  ", ""), c.opened))
+		p.TextOn(screen.Plain, g, p.Truncate(of.latest, c.latest-1))
+	}
 	p.Fill(g)
 }
 
-// idleOf returns how long an open stream has been idle, in whole seconds. It returns 0 for a stream that ended.
+// idleOf returns how long an open stream has been idle. It returns 0 for a stream that ended.
 func idleOf(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Duration {
 	if x.Ended {
 		return 0
 	}
-	return max(0, panes.IdleTime(x, t, now)).Truncate(time.Second)
+	return max(0, panes.IdleTime(x, t, now))
 }
 
 // padLeft pads text to the given width with blanks on its left.

@@ -101,6 +101,7 @@ const (
 	callRank
 	turnRank
 	moneyRank
+	rateRank
 	noteRank
 	fileRank
 	lastRank = fileRank
@@ -266,6 +267,10 @@ func (fd *frameDrawer) noteParts(p *screen.Pen) (alarms display.Text, notes []to
 			}
 			notes = append(notes, topPart{[]screen.StyledText{{Role: screen.Muted, Text: text}}, 2, false, rank})
 		}
+	}
+	if fd.m.rate.last > 0 && fd.m.isLive() {
+		rate := screen.Bytes(fd.m.rate.last).Between("", "/s")
+		notes = append(notes, topPart{[]screen.StyledText{{Role: screen.Muted, Text: rate}}, 2, false, rateRank})
 	}
 	return alarms, notes
 }

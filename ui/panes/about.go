@@ -67,8 +67,10 @@ func latencyLines(s *Context, c Selection, w int) (lines []runRuleLine) {
 		if l.GapAt >= c.Call.Deltas() {
 			text = display.Format("longest silence %s, after the last delta", screen.Time(l.Gap))
 		}
-		if l.Stalls > 0 {
+		if IsStalled(c.Turn) {
 			role = screen.Caution
+		}
+		if l.Stalls > 0 {
 			text = display.Join(text, display.Format("; %s of %s or more, %s in total", screen.Plural(l.Stalls, "stall"), screen.Time(providers.StallAfter), screen.Time(l.Stalled)))
 		}
 		add(role, text)

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"slices"
 	"strings"
 
 	"toolscope/providers"
@@ -163,9 +164,17 @@ func fittingSentences(p *screen.Pen, text string, room int) display.Text {
 // adviceEnds are the strings before which advice can be cut.
 var adviceEnds = []string{". ", "; ", ": ", " (", ", ", " or ", " and ", " to ", " in "}
 
-// shortAdvice returns as much of the advice as fits into a row, cut before one of adviceEnds. If no such cut makes it
-// short enough, it returns the whole advice.
+// adviceOpenings begin advice whose first part only says where, when or for what purpose to follow it.
+var adviceOpenings = []string{"In ", "To ", "Before "}
+
+// shortAdvice returns as much of the advice as fits into a row, cut before one of adviceEnds. Advice that doesn't fit
+// loses its opening, so that what to do is never cut off. If no cut makes it short enough, shortAdvice returns all of
+// the rest.
 func shortAdvice(p *screen.Pen, advice string, room int) display.Text {
+	opens := func(with string) bool { return strings.HasPrefix(advice, with) }
+	if _, rest, ok := strings.Cut(advice, ", "); ok && p.Clean(advice).Width() > room && slices.ContainsFunc(adviceOpenings, opens) {
+		advice = strings.ToUpper(rest[:1]) + rest[1:]
+	}
 	for part := advice; p.Clean(part).Width() > room; {
 		at := -1
 		for _, end := range adviceEnds {
@@ -174,7 +183,7 @@ func shortAdvice(p *screen.Pen, advice string, room int) display.Text {
 		if at <= 0 {
 			return p.Clean(advice)
 		}
-		if part = part[:at]; p.Clean(part).Width() <= room {
+		if part = strings.TrimRight(part[:at], ",;:"); p.Clean(part).Width() <= room {
 			return p.Clean(part)
 		}
 	}

@@ -48,6 +48,9 @@ func TestShortAdvice(t *testing.T) {
 		{"Report the error to the model in a tool result.", 20, "Report the error"},
 		{"Don't run the call. Retry it with a larger limit.", 20, "Don't run the call"},
 		{"Retransmit everything.", 10, "Retransmit everything."},
+		{"In a history, send each call with its result, or leave out both.", 35, "Send each call with its result"},
+		{"In a history, send each call with its result, or leave out both.", 20, "Send each call with its result, or leave out both."},
+		{"Before you run it, check that it parses.", 40, "Before you run it, check that it parses."},
 		{"", 10, ""},
 	} {
 		if got := shortAdvice(&p, x.advice, x.room).String(); got != x.want {

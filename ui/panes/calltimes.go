@@ -220,8 +220,8 @@ var (
 const (
 	minTimeCells = 9  // minimum width of a column, including the blanks before it
 	mannerCells  = 11 // "in bursts"
-	timesName    = 28
-	timesShort   = 18 // cells for the names if the table is narrower than wideTimes
+	timesName    = 28 // cells for the names, if the columns leave so many
+	timesShort   = 18 // minimum number of cells for the names
 	wideTimes    = 100
 	timesGutter  = 2
 	mannerTitle  = "arrives"
@@ -238,15 +238,17 @@ func newTimeTable(p *screen.Pen, w int) *timeTable {
 		if of < numTimes {
 			need = columnCells(of)
 		}
-		if left -= need; left < 0 {
+		if need > left {
 			break
 		}
+		left -= need
 		if of == numTimes {
 			t.manner = true
 		} else {
 			t.shown[of] = true
 		}
 	}
+	t.name = min(timesName, t.name+max(left, 0))
 	return t
 }
 

@@ -513,6 +513,18 @@ func (l *List) idleOf(t *stream.Turn, n int) time.Duration {
 	return screen.Elapsed(at, l.scene.Now)
 }
 
+// minLongIdle is the time from which a silence counts for the order of streams. Shorter pauses are usual between two
+// deltas; if they counted, rows would move all the time.
+const minLongIdle = 2 * time.Second
+
+// LongIdle returns the idle time of a stream, or 0 if it is too short to count.
+func LongIdle(idle time.Duration) time.Duration {
+	if idle < minLongIdle {
+		return 0
+	}
+	return idle
+}
+
 // IdleTime returns the time since the last byte of a stream: of its calls that may grow, or else of the
 // model's other output. The turn t is nil before the first byte.
 func IdleTime(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Duration {

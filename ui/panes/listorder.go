@@ -82,6 +82,7 @@ type rowOrder struct {
 	places  []uint32 // by number: the row; noRow if the row is hidden
 	rule    int      // sorted by harm: the number of rows above the rule over the healthy calls
 	calls   int      // sorted by harm: the number of healthy calls; the other rows below the rule are turns without a call
+	open    int      // sorted by harm: the number of open calls and turns
 	runs    []rowRun
 	of      orderInput
 }
@@ -92,7 +93,7 @@ type orderInput struct {
 	folded  bool
 	version int
 	rows    int
-	now     time.Duration // only for the order by idle time
+	now     time.Duration // only for the order by idle time, and by harm while rows are open
 }
 
 // noRow is the place of a hidden row.
@@ -116,7 +117,7 @@ func (l *List) SetOrder(by SortKey) {
 func (l *List) updateOrder() {
 	o := &l.order
 	of := orderInput{o.by, o.folded, l.scene.Verdicts.Version, l.rows.totalRows(), 0}
-	if o.by == ByIdle {
+	if o.by == ByIdle || o.by == WorstFirst && o.open > 0 {
 		of.now = l.scene.Now.Truncate(time.Second)
 	}
 	again := l.scene.Sieve.Changed || l.scene.News.All
@@ -169,6 +170,8 @@ func (l *List) sortByHarm() {
 		next[h], at = at, at+n
 	}
 	o.rule, o.calls = next[present.Healthy], 0
+	from, to := next[present.HarmOpen], next[present.HarmStopped]
+	o.open = to - from
 	o.numbers = slices.Grow(o.numbers, total)[:total]
 	for t, rows := range l.shownTurns() {
 		for i, h := range rows.harms {
@@ -179,6 +182,17 @@ func (l *List) sortByHarm() {
 			}
 		}
 	}
+	l.sortByIdle(o.numbers[from:to])
+}
+
+// sortByIdle sorts the rows of open calls and turns: those that have been silent for longest come first, the others
+// stay sorted by time.
+func (l *List) sortByIdle(numbers []uint32) {
+	idle := func(number uint32) time.Duration {
+		at := l.targetOfNumber(int(number))
+		return LongIdle(l.idleOf(at.turn, at.n))
+	}
+	slices.SortStableFunc(numbers, func(a, b uint32) int { return cmp.Compare(idle(b), idle(a)) })
 }
 
 // sortByValue sorts the rows by a column: numbers in descending order, and names alphabetically.

@@ -20,6 +20,7 @@ type bodyLayout struct {
 	counts int // rows with the counts
 	panes  int // rows of the panes with the sent and the written text, including captions
 	notes  int // rows about losses
+	other  int // rows of the other table, including a blank row, its caption and its column titles; 0 if there is no room
 	side   bool
 	// The following fields are widths. The widths of the panes are 0 if there are no panes.
 	tableW, sentW, wroteW int
@@ -29,13 +30,17 @@ const (
 	sideBySide = 160 // minimum width at which the panes are next to the table
 	twoPanes   = 60  // minimum width for panes
 	airyRows   = 20  // minimum height for a blank row above the table
+	otherHead  = 3   // rows of the other table above its first row
+	minOther   = otherHead + 3
 )
 
-// newBodyLayout divides a body of w × h cells for a table with the given number of rows.
-func newBodyLayout(w, h, rows int) bodyLayout {
+// newBodyLayout divides a body of w × h cells for a table with the given number of rows, and for the rows that the
+// notes need.
+func newBodyLayout(w, h, rows, notes int) bodyLayout {
+	notes = max(notes, 1)
 	p := bodyLayout{head: 1, counts: 1, tableW: w}
 	if h < modes.Tall {
-		p.notes = max(0, min(2, h-p.head-p.counts-4))
+		p.notes = max(0, min(2, notes, h-p.head-p.counts-4))
 		if rest := h - p.head - p.counts - p.notes; rest > 3 {
 			p.heads = 1
 		}
@@ -51,15 +56,18 @@ func newBodyLayout(w, h, rows int) bodyLayout {
 	case w >= sideBySide:
 		p.side = true
 		p.tableW = min(max(w*2/5, 80), 100)
-		p.table = min(rows, rest*2/3)
-		p.notes = rest - p.table
+		p.notes = min(notes, rest/3)
+		p.table = min(rows, rest-p.notes)
+		if p.other = rest - p.table - p.notes; p.other < minOther {
+			p.notes, p.other = p.notes+p.other, 0
+		}
 		p.panes = h - p.head
 		p.splitPanes(w - p.tableW - 1)
 	case w < twoPanes:
-		p.table = min(rows, rest/2)
+		p.table = min(rows, rest-min(notes, rest/2))
 		p.notes = rest - p.table
 	default:
-		p.notes = min(max(rest/6, 2), 9)
+		p.notes = min(notes, max(rest/6, 2), 9)
 		p.table = min(rows, max(5, (rest-p.notes)*2/5))
 		p.panes = rest - p.notes - p.table
 		p.splitPanes(w)
@@ -77,18 +85,21 @@ func (p *bodyLayout) splitPanes(w int) {
 const largeRows = 3
 
 func (m *replayMode) layoutBody() bodyLayout {
-	if m.large && m.h >= modes.Tall {
-		return newBodyLayout(m.w, m.h, min(m.Rows, largeRows))
+	if !m.large || m.h < modes.Tall {
+		return newBodyLayout(m.w, m.h, m.Rows, m.noteRows)
 	}
-	return newBodyLayout(m.w, m.h, m.Rows)
+	plan := newBodyLayout(m.w, m.h, min(m.Rows, largeRows), m.noteRows)
+	plan.notes, plan.other = plan.notes+plan.other, 0
+	return plan
 }
 
 // setWantedPreviews sets the keys of the table and the page that should be shown.
 func (m *replayMode) setWantedPreviews(t *stream.Turn, c *stream.Call) {
 	v := versionOf(t, c, m.of, m.scope, m.exchange)
 	m.rowsWanted = tableKey{version: v, policies: m.policies, fixed: m.policy}
+	m.otherWanted = tableKey{version: v, policies: !m.policies, fixed: m.to}
 	if m.policies {
-		m.rowsWanted.fixed = m.to
+		m.rowsWanted.fixed, m.otherWanted.fixed = m.to, m.policy
 	}
 	m.cellWanted = pageKey{version: v, to: m.to, policy: m.policy, raw: m.raw, sent: m.w - 1, wrote: m.w - 1, notes: m.w - 1, codes: m.full}
 	if p := m.layoutBody(); !m.full {
@@ -136,8 +147,32 @@ func (m *replayMode) drawLeft(p *screen.Pen, plan bodyLayout, y, panes int) {
 		m.drawCounts(p, plan)
 	case n < panes:
 		m.drawPanes(p, plan, n)
-	default:
+	case n < panes+plan.notes:
 		m.drawNote(p, plan, n-panes)
+	default:
+		m.drawOther(p, plan, n-panes-plan.notes)
+	}
+}
+
+// drawOther writes row y of the other table: all clients if the table has providers, or all providers. The selected
+// one has a mark.
+func (m *replayMode) drawOther(p *screen.Pen, plan bodyLayout, y int) {
+	key, o := *m.previewKey, *m
+	key.policies = !key.policies
+	o.previewKey, o.beside, o.table, o.rowsWanted = &key, true, m.other, m.otherWanted
+	o.placeCursor()
+	o.Fit(o.Rows, otherHead, plan.other)
+	o.Center(o.At)
+	switch {
+	case y == 0:
+	case y == 1 && o.policies:
+		p.Caption(screen.Plain, p.Format("all clients, to %s", m.targets[m.to].Name), p.ScrollInfo(o.Visible()))
+	case y == 1:
+		p.Caption(screen.Plain, p.Format("all targets, as %s", m.policyName()), p.ScrollInfo(o.Visible()))
+	case y < otherHead:
+		o.drawHeads(p, plan)
+	default:
+		o.drawRow(p, o.Top+y-otherHead)
 	}
 }
 
@@ -463,7 +498,7 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 		return
 	}
 	c, g, v := m.columnWidths(p.Left), screen.Bare, m.rowVerdict(n)
-	if n == m.At {
+	if n == m.At && !m.beside {
 		g = screen.Selected
 	}
 	worst := noSeverity
@@ -503,13 +538,17 @@ func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 	return p.Format("%-8s %s", takesWords[a.Verdict], [...]string{"", "by rule", "seen"}[a.By])
 }
 
-// drawGutter writes the cursor and the sign for the row's severity.
+// drawGutter writes the cursor and the sign for the row's severity. Without the ground of the selection, the cursor is
+// muted.
 func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity) {
-	mark := display.Lit(" ")
+	mark, role := display.Lit(" "), screen.Accent
 	if cursor {
 		mark = p.Glyph.Mark
 	}
-	p.TextOn(screen.Accent, g, mark)
+	if g == screen.Bare {
+		role = screen.Muted
+	}
+	p.TextOn(role, g, mark)
 	p.TextOn(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 }
 

@@ -92,6 +92,40 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// TestBothTables checks that a large screen also shows the table that tab shows, with the outcome of each row, and that
+// only the upper table has a selected row.
+func TestBothTables(t *testing.T) {
+	s := newRig(t, 250, 57)
+	s.open().call("run_shell", `{"timeout":30s}`).press("p")
+	for range 2 {
+		other := s.shows("PROVIDER  ", "all clients, to anthropic  1–", "CLIENT  ", "▌!! preserve", "KNOWN BY").other
+		s.press("<tab>")
+		if s.table != other {
+			t.Error("tab makes a table that is already known")
+		}
+		s.shows("CLIENT  ", "all targets, as preserve", "PROVIDER  ", "▌!! anthropic").press("<tab>")
+	}
+	s.press("jj").shows("all clients, to mistral").press("<tab>jj").shows("all targets, as wrap-raw", "▌!  mistral")
+	for _, size := range [][2]int{{250, 20}, {140, 57}} {
+		s.w, s.h = size[0], size[1]
+		if frame := s.extend().frame(); strings.Contains(frame, "all targets, as") {
+			t.Errorf("%v:\n%s", size, frame)
+		}
+	}
+}
+
+// TestNotesLeaveNoBlankRows checks that the body gets the rows that notes about losses don't need.
+func TestNotesLeaveNoBlankRows(t *testing.T) {
+	for _, size := range [][2]int{{80, 21}, {100, 30}, {140, 30}} {
+		s := newRig(t, size[0], size[1])
+		s.open().call("run_shell", `{"timeout":30s}`).press("p").shows("lines below)")
+		rows := strings.Split(strings.TrimRight(s.frame(), "\n"), "\n")
+		if last := rows[len(rows)-1]; !strings.Contains(last, "{} is sent") {
+			t.Errorf("%v: the last row is %q", size, last)
+		}
+	}
+}
+
 // TestStale checks that a job's result is dropped if the selection has changed, but is kept if only more bytes have
 // arrived.
 func TestStale(t *testing.T) {

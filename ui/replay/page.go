@@ -210,9 +210,12 @@ func (m *replayMode) sectionSizes(f pageSection) []display.Text {
 
 // resizeSections sets the sizes of the visible sections. It scrolls a newly shown section to its first difference.
 func (m *replayMode) resizeSections() {
+	page := m.currentPage()
+	if page != nil {
+		m.noteRows = max(m.noteRows, len(page.notes))
+	}
 	plan := m.layoutBody()
 	m.Fit(m.Rows, plan.head+plan.heads, plan.head+plan.heads+plan.table)
-	page := m.currentPage()
 	if page == nil {
 		return
 	}

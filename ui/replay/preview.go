@@ -208,10 +208,11 @@ func makeTable(k tableKey, src *replay.Source, targets []*protocol.Target) *tabl
 	return t
 }
 
-// jobResult is the result of a job. The table or the page is nil if the job did not make it.
+// jobResult is the result of a job. The tables and the page are nil if the job did not make them.
 type jobResult struct {
 	src   source
 	table *table
+	other *table
 	page  *page
 }
 
@@ -225,9 +226,13 @@ type source struct {
 // makePreviews makes the missing previews. It makes small previews at once, and large ones in another
 // goroutine.
 func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
-	rows, cell := m.rowsWanted, m.cellWanted
+	rows, other, cell := m.rowsWanted, m.otherWanted, m.cellWanted
+	if m.other != nil && m.other.key == rows {
+		m.table, m.other = m.other, m.table
+	}
 	lacksTable, lacksPage := m.table == nil || m.table.key != rows, m.page == nil || m.page.key != cell
-	if m.working || !lacksTable && !lacksPage {
+	lacksOther := (m.other == nil || m.other.key != other) && m.layoutBody().other > 0
+	if m.working || !lacksTable && !lacksPage && !lacksOther {
 		return
 	}
 	var from sourceData
@@ -237,7 +242,7 @@ func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 		from = materialOf(m.host.View(), t, c, m.scope, m.exchange)
 	}
 	targets, draw := m.targets, m.draw
-	job := func(wantTable, wantPage bool) jobResult {
+	job := func(wantTable, wantPage, wantOther bool) jobResult {
 		out := jobResult{src: known}
 		if known.Source == nil {
 			out.src.Source, out.src.own = from.makeSource()
@@ -248,17 +253,20 @@ func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 		if wantPage {
 			out.page = makePage(cell, out.src, targets[cell.to], draw)
 		}
+		if wantOther {
+			out.other = makeTable(other, out.src.Source, targets)
+		}
 		return out
 	}
 	if cell.version.size() < modes.MaxSyncBytes {
-		m.keepResult(job(lacksTable, lacksPage))
+		m.keepResult(job(lacksTable, lacksPage, lacksOther))
 		return
 	}
-	// The page and the table alternate, so that both keep up with a stream.
+	// The page and the table alternate, so that both keep up with a stream. The other table is made when both are ready.
 	page := lacksPage && (!lacksTable || !m.pageLast)
 	m.pageLast, m.working = page, true
 	m.host.Do(func() func() {
-		out := job(!page, page)
+		out := job(lacksTable && !page, page, !lacksTable && !lacksPage)
 		return func() {
 			m.working = false
 			m.keepResult(out)
@@ -270,6 +278,9 @@ func (m *replayMode) makePreviews(t *stream.Turn, c *stream.Call) {
 func (m *replayMode) keepResult(p jobResult) {
 	if m.src = p.src; p.table != nil && p.table.key.canShowFor(m.rowsWanted) {
 		m.table = p.table
+	}
+	if p.other != nil && p.other.key.canShowFor(m.otherWanted) {
+		m.other = p.other
 	}
 	if p.page != nil && p.page.key.canShowFor(m.cellWanted) {
 		m.page = p.page

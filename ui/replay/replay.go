@@ -25,6 +25,9 @@ type replayMode struct {
 	draw   display.Drawer
 	large  bool // fewer rows for the table and more for the body
 	w, h   int  // size of the body of the screen, in cells
+	beside bool // the table is drawn below another one, without the ground of the selection
+
+	noteRows int // the most rows that notes have needed at this size, so that the panes don't move with the cursor
 
 	of       stream.Ref
 	exchange *providers.Exchange // exchange of the turn
@@ -32,14 +35,16 @@ type replayMode struct {
 	name     display.Text // name of the call
 	growing  bool         // the previewed data may still grow
 
-	rowsWanted tableKey
-	cellWanted pageKey
-	src        source
-	table      *table
-	page       *page
-	working    bool // another goroutine is making a preview
-	pageLast   bool // the last job in that goroutine made a page
-	made       int  // number of results that have arrived so far
+	rowsWanted  tableKey
+	otherWanted tableKey
+	cellWanted  pageKey
+	src         source
+	table       *table
+	other       *table // the table that tab shows; nil until there is room for it
+	page        *page
+	working     bool // another goroutine is making a preview
+	pageLast    bool // the last job in that goroutine made a page
+	made        int  // number of results that have arrived so far
 
 	picking bool // the rows are policies, and the user picks one
 	picked  int  // policy that was selected before the user opened the list
@@ -164,7 +169,9 @@ func (m *replayMode) switchScope() {
 
 // Extend makes the shown previews that are missing or outdated.
 func (m *replayMode) Extend(v *providers.View, w, h int) {
-	m.w, m.h = w, h
+	if w != m.w || h != m.h {
+		m.w, m.h, m.noteRows = w, h, 0
+	}
 	m.update(v)
 }
 

@@ -18,9 +18,13 @@ import (
 func TestPlan(t *testing.T) {
 	for w := 20; w < 300; w++ {
 		for h := 3; h < 100; h++ {
-			for _, rows := range []int{1, 4, 9, 30} {
-				p := newBodyLayout(w, h, rows)
-				left := p.head + p.heads + p.table + p.counts + p.notes
+			for _, of := range [][2]int{{1, 0}, {4, 1}, {9, 3}, {30, 2}, {40, 50}} {
+				rows, notes := of[0], of[1]
+				p := newBodyLayout(w, h, rows, notes)
+				left := p.head + p.heads + p.table + p.counts + p.notes + p.other
+				if blank := p.notes - max(notes, 1); blank > 0 && p.table < rows || blank >= minOther && p.side {
+					t.Fatalf("%dx%d, %d rows, %d notes: %d blank rows: %+v", w, h, rows, notes, blank, p)
+				}
 				switch {
 				case p.side:
 					if p.panes != h-p.head || p.tableW+1+p.sentW+1+p.wroteW != w {
