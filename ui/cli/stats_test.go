@@ -188,13 +188,13 @@ func TestStatsPeriod(t *testing.T) {
 		{"--vs 14d..7d --vs " + dir, 2, "--vs 14d..7d: can't be combined with another --vs"},
 		{"--vs 14d..none", 2, "no such file"},
 		{"--drift --fail-on drift", 1, `"metric":"ARGS_BROKEN","verdict":"worse","before":{"runs":40,"with":0},"after":{"runs":40,"with":30},"since":"` + now.Add(-3*day).Format(time.DateOnly) + `"`},
-		{"--drift --until 5d --fail-on drift", 0, "--fail-on drift: too few runs"},
+		{"--drift --until 5d --fail-on drift", 0, "--fail-on drift: every comparison has too few runs"},
 		{"--drift --until 5d --fail-on drift --strict", 1, `"type":"comparison","tests":0`},
 		{"--fail-on drift", 2, "needs --drift"},
 		{"--drift --vs 14d..7d", 2, "can't be combined with --vs"},
 		{"--drift --since 7d", 2, "leave out --since"},
 		{"--drift --by model,day", 2, "leave day out of --by"},
-		{"--drift --alarms-per-year 0", 2, "--alarms-per-year 0: not above 0"},
+		{"--drift --alarms-per-year 0", 2, "--alarms-per-year 0: out of range"},
 	} {
 		out := command(t, nil, append([]string{"stats", dir, "--format", "jsonl"}, strings.Fields(c.args)...)...)
 		if out.code != c.code || !strings.Contains(out.stdout+out.stderr, c.want) {
