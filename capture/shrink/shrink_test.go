@@ -86,6 +86,10 @@ func TestReduce(t *testing.T) {
 			"1 < @0 map[]\n" + `1 < @10 data: {"text":"bad"}||` + "\n1 < @20 cut \n"},
 		{"deltas that are joined", answered(1, start, one, two, other, done), `"{\"a\":&bad`, false,
 			"1 < @0" + stream + `1 < @10 data: {"type":"delta","index":0,"text":"{\"a\":bad"}||` + "\n1 < @20 cut \n"},
+		{"two deltas", answered(1, one, two), `"{\"a\":&bad`, false,
+			"1 < @0" + stream + `1 < @10 data: {"type":"delta","index":0,"text":"{\"a\":bad"}||` + "\n1 < @20 cut \n"},
+		{"an id of a removed event", answered(1, `data: {"type":"a","id":"c0"}`+"\n\n", `data: {"type":"bad","id":"call_123"}`+"\n\n"), "bad", false,
+			"1 < @0" + stream + `1 < @10 data: {"type":"bad","id":"c0"}||` + "\n1 < @20 cut \n"},
 		{"a call", answered(1, start, one, two, other, done), "start&bad", false,
 			"1 < @0" + stream + `1 < @10 data: {"type":"start","index":0,"id":"c0"}||` + "\n" +
 				`1 < @20 data: {"type":"delta","index":0,"text":"bad"}||` + "\n1 < @30 cut \n"},
@@ -141,6 +145,61 @@ func TestCopies(t *testing.T) {
 	r, err := Reduce(t.Context(), data, Options{Holds: twice, StandIns: unchanged, MaxQuestions: 1000})
 	if err != nil || string(r.Records[1].Data) != "data: {\"text\":\"badbad\"}\n\n" {
 		t.Errorf("%v\n%s", err, written(r.Records))
+	}
+}
+
+// TestRounds checks that the steps are repeated as long as one of them changes the draft: here, a number can be
+// replaced only after an event is removed, and this event only after another number is replaced.
+func TestRounds(t *testing.T) {
+	holds := func(records []capture.Record) (bool, error) {
+		text := written(records)
+		number := func(key, event string) bool { // the number is 0, if the event is gone
+			return strings.Contains(text, `"`+key+`":`) && (strings.Contains(text, event) || strings.Contains(text, `"`+key+`":0`))
+		}
+		late := strings.Contains(text, "first") && strings.Contains(text, `"k":0`)
+		return strings.Contains(text, "bad") && number("n", "first") && number("k", "second") && !late, nil
+	}
+	data := answered(1, `data: {"type":"bad","n":12,"k":12}`+"\n\n", `data: {"type":"first"}`+"\n\n", `data: {"second":true}`+"\n\n")
+	r, err := Reduce(t.Context(), data, Options{Holds: holds, StandIns: unchanged, MaxQuestions: 1000})
+	if err != nil || r.Events != 1 || string(r.Records[1].Data) != `data: {"type":"bad","n":0,"k":0}`+"\n\n" {
+		t.Errorf("%v\n%s", err, written(r.Records))
+	}
+}
+
+// TestNoTime checks that a record without a time gets none.
+func TestNoTime(t *testing.T) {
+	data := []capture.Record{{Exchange: 1, At: capture.NoTime, Data: []byte(one)}, {Exchange: 1, At: time.Hour, Data: []byte(two)}}
+	r, err := Reduce(t.Context(), data, Options{Holds: has(`{\"a\":&"[12,bad]}`), StandIns: unchanged, MaxQuestions: 1000})
+	if err != nil || len(r.Records) != 2 || r.Records[0].At != capture.NoTime || r.Records[1].At != 10*time.Millisecond {
+		t.Errorf("%v\n%+v", err, r)
+	}
+}
+
+// TestDeltaRun checks which events at the start of a list can be joined: they differ in only one text.
+func TestDeltaRun(t *testing.T) {
+	for _, c := range []struct {
+		events []string
+		want   int
+	}{
+		{[]string{`{"t":"a"}`, `{"t":"b"}`, `{"t":"b"}`}, 3},
+		{[]string{`{"t":"a","sequence_number":1,"obfuscation":"x"}`, `{"t":"b","sequence_number":2,"obfuscation":"y"}`}, 2},
+		{[]string{`{"t":"a"}`, `{"t":"a"}`}, 0},
+		{[]string{`{"t":"a","u":"a"}`, `{"t":"b","u":"b"}`}, 0},
+		{[]string{`{"t":"a","u":"a"}`, `{"t":"b","u":"a"}`, `{"t":"a","u":"b"}`}, 2},
+		{[]string{`{"t":"a"}`, `{"t":"b"}`, `{"u":"b"}`}, 2},
+		{[]string{`{"t":"a"}`, `{"t":"b"}`, `{"t":"c","u":"b"}`}, 2},
+		{[]string{`{"t":"a"}`, `{"t":1}`}, 0},
+		{[]string{`{"n":1}`, `{"n":2}`}, 0},
+		{[]string{`{"id":"a"}`, `{"id":"b"}`}, 0},
+	} {
+		r := &reducer{draft: draft{gone: map[any]bool{}}}
+		var list []*event
+		for _, text := range c.events {
+			list = append(list, newEvent(capture.Record{}, []byte(text), false))
+		}
+		if run := r.deltaRun(list); len(run) != c.want {
+			t.Errorf("%q: %d events, want %d", c.events, len(run), c.want)
+		}
 	}
 }
 

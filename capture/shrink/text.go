@@ -23,9 +23,6 @@ func isProtocolWord(n *node, lit string) bool {
 func (r *reducer) simplifyTexts() (changed bool) {
 	var texts, numbers []*node
 	for _, e := range r.events {
-		if r.gone[e] {
-			continue
-		}
 		for _, n := range r.scalarsOf(e) {
 			switch lit := r.textOf(n); {
 			case n.kind == '1' && len(lit) > 1 && strings.IndexByte("-0123456789", lit[0]) >= 0 && !slices.Contains(e.numbers, n):
@@ -209,9 +206,6 @@ func (r *reducer) simplifyNames() (changed bool) {
 	taken := map[string]bool{}
 	letters := map[string]string{}
 	for _, e := range r.events {
-		if r.gone[e] {
-			continue
-		}
 		for _, n := range r.scalarsOf(e) {
 			if n.kind != '"' {
 				continue
