@@ -155,7 +155,9 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 				break
 			}
 			if row < s.height {
-				s.pane.Draw(p, row, focused)
+				if s.pane != nil {
+					s.pane.Draw(p, row, focused)
+				}
 				break
 			}
 			row -= s.height

@@ -1,6 +1,10 @@
 package ui
 
-import "testing"
+import (
+	"slices"
+	"strings"
+	"testing"
+)
 
 // TestLayoutIsKept checks that the user's layout is restored in the next run: sizes, the arrangement of
 // panes, and whether a tab is open.
@@ -63,5 +67,26 @@ func TestLayoutIsTheUsers(t *testing.T) {
 	}
 	if narrow := newScreen(t, 50, 20).feed(demo(t, "malformed")...).press("\\").shows("60 columns"); narrow.order != ByWidth {
 		t.Error("panes stand beside each other where there is no room")
+	}
+}
+
+// TestClosedTabsLeaveNoEmptyMiddle checks that the names of closed tabs are right under the document, and that the rows
+// below them are blank and do nothing.
+func TestClosedTabsLeaveNoEmptyMiddle(t *testing.T) {
+	s := newScreen(t, 140, 40).feed(demo(t, "malformed")...).press("33")
+	rows := s.rows()
+	isBlank := func(row string) bool { return strings.TrimSpace(strings.Split(row, "│")[2]) == "" }
+	at := slices.IndexFunc(rows, func(row string) bool { return strings.Contains(row, "─ Findings 1 ─") })
+	if at < 3 || isBlank(rows[at-1]) && isBlank(rows[at-2]) || len(rows)-at < 10 {
+		t.Fatalf("the names of the tabs are in row %d:\n%s", at, s.text())
+	}
+	for _, row := range rows[at+1 : len(rows)-2] {
+		if !isBlank(row) {
+			t.Errorf("below the names of the tabs: %q", row)
+		}
+	}
+	before := s.text()
+	if s.clickAt(100, at+3).text() != before {
+		t.Errorf("after a click below the names:\n%s", s.text())
 	}
 }

@@ -222,6 +222,8 @@ func (mo *mouse) clickPane(x, y int) {
 			mo.m.turnToKey(*t)
 		}
 		return
+	case at.pane == nil:
+		return
 	}
 	if by, ok := mo.m.list.SortKeyAt(at.x, at.y, at.width); ok && at.pane == mo.m.list {
 		mo.m.setOrder(by)

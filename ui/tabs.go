@@ -62,7 +62,8 @@ const (
 )
 
 // documentColumn returns the slots in the column of the document: the document, and the tabs below it. The
-// document is as high as its content; the tabs get the rest.
+// document is as high as its content; the tabs get the rest. If all tabs are closed, their names are right under the
+// document.
 func (d *paneLayout) documentColumn(h int, tabs []placedPane) []paneSlot {
 	doc, tab := d.last[panes.Main], d.visibleTab(h, tabs)
 	switch {
@@ -71,7 +72,8 @@ func (d *paneLayout) documentColumn(h int, tabs []placedPane) []paneSlot {
 	case h < minTabbedRows, tab == nil && d.m.context.Bare:
 		return []paneSlot{{pane: doc, height: h}}
 	case tab == nil:
-		return []paneSlot{{pane: doc, height: h - 1}, {nil, 1, tabs}}
+		rows := min(doc.WantedRows(), h-1)
+		return []paneSlot{{pane: doc, height: rows}, {nil, h - rows, tabs}}
 	}
 	low := d.tabHeight(tab, h)
 	stack := d.stackTabs(tab, low, tabs)
