@@ -110,7 +110,7 @@ func TestPieces(t *testing.T) {
 		fits         bool
 	}{
 		{"split", []string{"ab", "c"}, []string{"a", "b", "c"}, true},
-		{"repeat", []string{one + comment}, []string{one + one + comment}, true},
+		{"repeat", []string{one + comment + two}, []string{one + one + comment + two + two}, true},
 		{"delay=1s", []string{one + comment + two}, []string{"1s " + one + comment, "1s " + two}, true},
 		{"no-terminator", []string{one, two, done, comment}, []string{one, two, comment}, true},
 		{"no-terminator cut@1", []string{one, two, done}, []string{one}, true},
