@@ -80,7 +80,7 @@ var (
 	callUnasked = &stream.Diagnosis{
 		Code: "ACP_UNASKED", Severity: stream.Info, By: stream.Client,
 		Meaning: "The agent ran a call that can change something, but asked for no permission in the session.",
-		Advice:  "If the agent should have asked, check its permission mode and its list of allowed tools.",
+		Advice:  "Check the agent's permission mode and its list of allowed tools if it should have asked.",
 	}
 	callOpen = &stream.Diagnosis{
 		Code: "ACP_OPEN", Severity: stream.Info, By: stream.Client,
