@@ -90,6 +90,8 @@ func TestReduce(t *testing.T) {
 			"1 < @0" + stream + `1 < @10 data: {"type":"delta","index":0,"text":"{\"a\":bad"}||` + "\n1 < @20 cut \n"},
 		{"an id of a removed event", answered(1, `data: {"type":"a","id":"c0"}`+"\n\n", `data: {"type":"bad","id":"call_123"}`+"\n\n"), "bad", false,
 			"1 < @0" + stream + `1 < @10 data: {"type":"bad","id":"c0"}||` + "\n1 < @20 cut \n"},
+		{"two letters", answered(1, `data: {"text":"ab"}`+"\n\n"), `"ab"`, false,
+			"1 < @0" + stream + `1 < @10 data: {"text":"ab"}||` + "\n1 < @20 cut \n"},
 		{"a call", answered(1, start, one, two, other, done), "start&bad", false,
 			"1 < @0" + stream + `1 < @10 data: {"type":"start","index":0,"id":"c0"}||` + "\n" +
 				`1 < @20 data: {"type":"delta","index":0,"text":"bad"}||` + "\n1 < @30 cut \n"},
@@ -223,6 +225,23 @@ func TestStandIns(t *testing.T) {
 		if text := written(r.Records); strings.Contains(text, "good") != strings.Contains(words, "good") {
 			t.Errorf("%s: %s", words, text)
 		}
+	}
+}
+
+// TestOtherForm checks that an event is counted if the stand-in for it has another form.
+func TestOtherForm(t *testing.T) {
+	replace := func(records []capture.Record) []capture.Record {
+		all := slices.Clone(records)
+		for i, r := range all {
+			if len(r.Data) > 0 {
+				all[i].Data = []byte("data: 1\n\n")
+			}
+		}
+		return all
+	}
+	r, err := Reduce(t.Context(), answered(1, one, two), Options{Holds: has("bad"), StandIns: replace, MaxQuestions: 1000})
+	if err != nil || r.Kept != 1 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -268,7 +268,7 @@ func (r *reducer) cutURLs() (changed bool) {
 }
 
 // replaceContent replaces the texts that are still those of the original. It returns the number of texts that the
-// condition needs, or the number of events if it can't replace any text.
+// condition needs. An event whose texts can't be replaced counts as one text.
 func (r *reducer) replaceContent() (kept int) {
 	records := r.draftRecords()
 	other := readEvents(r.StandIns(records))
@@ -281,9 +281,13 @@ func (r *reducer) replaceContent() (kept int) {
 	instead := map[*node]*node{}
 	var list []*node
 	for i, e := range r.events {
-		theirs := slices.Collect(other[i].eachNode)
-		for j, n := range slices.Collect(e.eachNode) {
-			if j < len(theirs) && (theirs[j].lit != n.lit || theirs[j].key != n.key) {
+		own, theirs := slices.Collect(e.eachNode), slices.Collect(other[i].eachNode)
+		if len(own) != len(theirs) { // the texts have no counterparts
+			kept++
+			continue
+		}
+		for j, n := range own {
+			if theirs[j].lit != n.lit || theirs[j].key != n.key {
 				instead[n], list = theirs[j], append(list, n)
 			}
 		}
@@ -302,5 +306,5 @@ func (r *reducer) replaceContent() (kept int) {
 		swap(cut, -1)
 		return false
 	})
-	return len(rest)
+	return kept + len(rest)
 }
