@@ -240,7 +240,7 @@ type cellRow struct {
 	text    []byte
 	cells   []rowCell // one for each column
 	certain int       // the number of columns before the first cell whose width depends on the terminal
-	erased  bool      // the row is erased behind its cells
+	erased  bool      // the row is erased after its cells
 }
 
 // rowCell is a cell. The second column of a wide character has no text, and its width is 0.
@@ -261,7 +261,7 @@ func (r *cellRow) blankEnd() int {
 	return x
 }
 
-// compareCells appends whether each column already looks as in this row. From the first cell of uncertain width on,
+// compareCells appends whether each column already looks as in this row. After the first cell of uncertain width,
 // either all columns look the same, or none. Nothing looks the same as an unknown row, which is nil.
 func (r *cellRow) compareCells(was *cellRow, same []bool) []bool {
 	if was == nil {
@@ -278,7 +278,7 @@ func (r *cellRow) compareCells(was *cellRow, same []bool) []bool {
 	return same
 }
 
-// looksAlike reports whether a column looks the same in two rows. Columns behind the end of a row are blank.
+// looksAlike reports whether a column looks the same in two rows. Columns after the end of a row are blank.
 func looksAlike(r, was *cellRow, x int) bool {
 	var a, b rowCell
 	var under [2]blankStyle

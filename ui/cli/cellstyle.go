@@ -82,7 +82,7 @@ func parsePaint(paint []byte) (s cellStyle, ok bool) {
 		}
 		parameters := strings.Split(string(sequence[2:len(sequence)-1]), ";")
 		for len(parameters) > 0 {
-			size := s.apply(parameters)
+			size := s.setParameter(parameters)
 			if size == 0 {
 				return cellStyle{}, false
 			}
@@ -92,9 +92,9 @@ func parsePaint(paint []byte) (s cellStyle, ok bool) {
 	return s, true
 }
 
-// apply applies the first SGR parameter, and returns the number of parameters that it consists of. It returns 0 if
-// the parameter is unknown.
-func (s *cellStyle) apply(parameters []string) int {
+// setParameter applies the first SGR parameter, and returns the number of parameters that it consists of. It returns 0
+// if the parameter is unknown.
+func (s *cellStyle) setParameter(parameters []string) int {
 	n, err := strconv.Atoi(cmp.Or(parameters[0], "0"))
 	switch {
 	case err != nil:
