@@ -3,8 +3,10 @@ package toolrun
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"toolscope/providers/mcp"
+	"toolscope/stream"
 	"toolscope/stream/json"
 )
 
@@ -44,6 +46,46 @@ func TestMeans(t *testing.T) {
 		if got := nameMatch(test.name, test.s, test.tool); got != test.want {
 			t.Errorf("%s of %s: %d, want %d", test.name, test.tool, got, test.want)
 		}
+	}
+}
+
+// clocks is a source of which only the clocks are known.
+type clocks struct {
+	Source
+	apart bool
+}
+
+func (c clocks) ClocksApart(int, int) bool { return c.apart }
+
+// TestWindow checks at which times a request may belong to a call: from the call's first argument byte, or otherwise
+// from its start, until the model gets the result. If the clocks differ, a millisecond doesn't count.
+func TestWindow(t *testing.T) {
+	const ms, none = time.Millisecond, stream.NoTime
+	for _, c := range []struct {
+		opened, first, given, asked time.Duration // given is -2 ns if there is no result
+		same, apart                 bool
+	}{
+		{5 * ms, 10 * ms, -2, 10 * ms, true, true},
+		{5 * ms, 10 * ms, -2, 9 * ms, false, true},
+		{5 * ms, 10 * ms, -2, 9*ms - 1, false, false},
+		{5 * ms, none, -2, 5 * ms, true, true},
+		{5 * ms, none, -2, time.Hour, true, true},
+		{5 * ms, none, none, time.Hour, true, true}, // a result at an unknown time
+		{5 * ms, none, 20 * ms, 20 * ms, true, true},
+		{5 * ms, none, 20 * ms, 21 * ms, false, true},
+		{5 * ms, none, 20 * ms, 21*ms + 1, false, false},
+		{0, none, 0, 2 * ms, false, false},
+	} {
+		of := &Call{OpenedAt: c.opened, FirstAt: c.first, given: c.given > -2, givenAt: c.given}
+		a := &ToolRequest{Request: &mcp.Request{Server: &mcp.Server{}, AskedAt: c.asked}}
+		same, apart := (&Matcher{source: clocks{}}).inWindow(of, a), (&Matcher{source: clocks{apart: true}}).inWindow(of, a)
+		if same != c.same || apart != c.apart {
+			t.Errorf("%+v: %t, with other clocks %t", c, same, apart)
+		}
+	}
+	of, a := &Call{Run: "a"}, &ToolRequest{Request: &mcp.Request{Server: &mcp.Server{Run: "b"}}}
+	if (&Matcher{source: clocks{}}).inWindow(of, a) {
+		t.Error("a request in another run")
 	}
 }
 
