@@ -1,6 +1,8 @@
 package toolrun
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,6 +88,53 @@ func TestWindow(t *testing.T) {
 	of, a := &Call{Run: "a"}, &ToolRequest{Request: &mcp.Request{Server: &mcp.Server{Run: "b"}}}
 	if (&Matcher{source: clocks{}}).inWindow(of, a) {
 		t.Error("a request in another run")
+	}
+}
+
+// recorded is a source that records the matches and findings.
+type recorded struct {
+	clocks
+	runs []Match
+}
+
+func (r *recorded) AddToolRun(run Match) int {
+	r.runs = append(r.runs, run)
+	return len(r.runs)
+}
+
+// TestFound checks that a finding is reported once for each request, or once for a call without one.
+func TestFound(t *testing.T) {
+	source := new(recorded)
+	m := &Matcher{source: source}
+	of := &Call{SealedAt: 10, ClosedAt: 40, givenAt: stream.NoTime}
+	one := &ToolRequest{Request: &mcp.Request{Number: 7, AskedAt: 30}}
+	two := &ToolRequest{Request: &mcp.Request{Number: 8, AskedAt: 50}}
+	for _, a := range []*ToolRequest{one, one, two, nil, nil} {
+		m.found(of, a, cut.Finding("cut"))
+	}
+	var got []string
+	for _, run := range source.runs {
+		got = append(got, fmt.Sprint(run.Request, " at ", int(run.At)))
+	}
+	if want := []string{"7 at 40", "8 at 50", "-1 at -1"}; !slices.Equal(got, want) || len(one.Findings) != 1 || len(two.Findings) != 1 {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestRanBefore checks that a repeated run names the earlier turn as the user counts.
+func TestRanBefore(t *testing.T) {
+	s := &mcp.Server{Name: "s"}
+	run := func(at time.Duration) *ToolRequest {
+		return &ToolRequest{Request: &mcp.Request{Server: s, Tool: "get", AskedAt: at, Number: int(at)}, Basis: stream.ByID}
+	}
+	first, again := run(1), run(2)
+	m := &Matcher{source: new(recorded), calls: []*Call{
+		{Ref: stream.Ref{Turn: 1}, closed: true, Phase: stream.TurnAborted, asks: []*ToolRequest{first}},
+		{Ref: stream.Ref{Turn: 2}, asks: []*ToolRequest{again}},
+	}}
+	m.ranBefore(m.calls[1], again)
+	if len(again.Findings) != 1 || !strings.Contains(again.Findings[0].Message, " for turn 2, ") {
+		t.Errorf("%+v", again.Findings)
 	}
 }
 
