@@ -49,6 +49,7 @@ var severals = []string{
 	"the %d tokens read from and written to the cache exceed the prompt's %d",
 	"more than %d levels of nesting",
 	"%s becomes %s: the target's ids consist of %d letters and digits",
+	"an id doesn't consist of exactly %d letters and digits",
 	"the name must have 1 to %d characters from [%s]",
 	"the arguments are nested %d levels deep, which needs %d nested protobuf messages; the target accepts %d messages, which is enough for %d nested objects",
 	"at most %d bookmarks",

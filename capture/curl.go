@@ -4,10 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"toolscope/stream/lazyregexp"
 )
 
 const (
@@ -45,15 +46,15 @@ const (
 )
 
 var (
-	statusPattern = regexp.MustCompile(`^HTTP/\d(?:\.\d)? (\d{3})(?: |$)`)
-	namePattern   = regexp.MustCompile("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
-	askPattern    = regexp.MustCompile(`^([A-Z]+) (\S+) HTTP/\d`)
-	curlDataMark  = regexp.MustCompile(`^[{}] \[\d+ bytes data\]$`)
-	markBegin     = regexp.MustCompile(`^[{}](?: (?:\[.*)?)?$`)
-	timePattern   = regexp.MustCompile(`^\d\d:\d\d:\d\d\.\d{6} `)
-	timeBegin     = regexp.MustCompile(`^\d{1,2}(?::(?:\d{1,2}(?::(?:\d{1,2}(?:\.\d{0,6} ?)?)?)?)?)?$`)
-	meterBegin    = regexp.MustCompile(`^ *(?:%[ \w%]*|D[ \w]*)?$|^\r?[ \d]{1,3}[ \d.kMG:-]{0,80}$`)
-	meterPattern  = regexp.MustCompile(`^ +% Total |^ +Dload +Upload |^\r?[ \d]{3} [ \d.kMG]+ (?:[-:\d]{8} +){3}`)
+	statusPattern = lazyregexp.New(`^HTTP/\d(?:\.\d)? (\d{3})(?: |$)`)
+	namePattern   = lazyregexp.New("^[-!#$%&'*+.^_`|~0-9A-Za-z]+$")
+	askPattern    = lazyregexp.New(`^([A-Z]+) (\S+) HTTP/\d`)
+	curlDataMark  = lazyregexp.New(`^[{}] \[\d+ bytes data\]$`)
+	markBegin     = lazyregexp.New(`^[{}](?: (?:\[.*)?)?$`)
+	timePattern   = lazyregexp.New(`^\d\d:\d\d:\d\d\.\d{6} `)
+	timeBegin     = lazyregexp.New(`^\d{1,2}(?::(?:\d{1,2}(?::(?:\d{1,2}(?:\.\d{0,6} ?)?)?)?)?)?$`)
+	meterBegin    = lazyregexp.New(`^ *(?:%[ \w%]*|D[ \w]*)?$|^\r?[ \d]{1,3}[ \d.kMG:-]{0,80}$`)
+	meterPattern  = lazyregexp.New(`^ +% Total |^ +Dload +Upload |^\r?[ \d]{3} [ \d.kMG]+ (?:[-:\d]{8} +){3}`)
 	sseFields     = map[string]bool{"data": true, "event": true, "id": true, "retry": true}
 )
 
@@ -64,13 +65,13 @@ func classifyLine(line []byte, finished bool) headLine {
 	switch {
 	case text == "":
 		return emptyLine
-	case finished && statusPattern.MatchString(text):
+	case finished && statusPattern().MatchString(text):
 		return statusLine
 	case !finished && (strings.HasPrefix("HTTP/", text) || strings.HasPrefix(text, "HTTP/")):
 		return statusLine
 	case isTrace(text, finished):
 		return tracedLine
-	case namePattern.MatchString(name) && (colon && !sseFields[name] || !colon && !finished):
+	case namePattern().MatchString(name) && (colon && !sseFields[name] || !colon && !finished):
 		return headerLine
 	}
 	return otherLine
@@ -79,10 +80,10 @@ func classifyLine(line []byte, finished bool) headLine {
 // isTrace reports whether a line is a remark of -v or the progress meter, which curl writes if its output is not
 // a terminal. With --trace-time the line begins with a time.
 func isTrace(text string, finished bool) bool {
-	if !finished && (timeBegin.MatchString(text) || meterBegin.MatchString(text)) {
+	if !finished && (timeBegin().MatchString(text) || meterBegin().MatchString(text)) {
 		return true
 	}
-	if text = stripTime(text); meterPattern.MatchString(text) {
+	if text = stripTime(text); meterPattern().MatchString(text) {
 		return true
 	}
 	for _, mark := range []string{"* ", "> ", "< "} {
@@ -91,9 +92,9 @@ func isTrace(text string, finished bool) bool {
 		}
 	}
 	if finished {
-		return curlDataMark.MatchString(text)
+		return curlDataMark().MatchString(text)
 	}
-	return markBegin.MatchString(text)
+	return markBegin().MatchString(text)
 }
 
 // sniffDump looks for the status line at the beginning, after stray headers, or after the marks of -v.
@@ -189,7 +190,7 @@ func (d *curlOutput) readResponseLine(k headLine, line string) {
 			head.Header = d.head.Header // stray headers
 		}
 		d.head, d.status, d.between = head, true, false
-		head.Status, _ = strconv.Atoi(statusPattern.FindStringSubmatch(line)[1])
+		head.Status, _ = strconv.Atoi(statusPattern().FindStringSubmatch(line)[1])
 	case headerLine:
 		addHeader(d.head, line)
 	case emptyLine:
@@ -198,14 +199,14 @@ func (d *curlOutput) readResponseLine(k headLine, line string) {
 }
 
 // stripTime returns a line without the time that --trace-time puts before it.
-func stripTime(text string) string { return text[len(timePattern.FindString(text)):] }
+func stripTime(text string) string { return text[len(timePattern().FindString(text)):] }
 
 func (d *curlOutput) readTracedLine(line string) {
 	if line = stripTime(line); line == "" {
 		return
 	}
 	mark, text := line[0], strings.TrimPrefix(line[1:], " ")
-	switch ask := askPattern.FindStringSubmatch(text); {
+	switch ask := askPattern().FindStringSubmatch(text); {
 	case mark == '<':
 		d.readResponseLine(classifyLine([]byte(text), true), text)
 	case mark == '>' && ask != nil:
@@ -256,7 +257,7 @@ func (d *curlOutput) Close(recs []Record, end End, why string, at time.Duration)
 
 // remark matches remarks of curl -v after a body or between its chunks, with or without a preceding line break. A
 // remark says that a connection ends or that bytes arrived, or it is the progress meter.
-var remark = regexp.MustCompile(meters + `*(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\* (?:Connection #\d+ to host \S+ left intact|Closing connection[ #\d]*)|[{}] \[\d+ bytes data\])\r?\n|` + meters + `+\r?\n`)
+var remark = lazyregexp.New(meters + `*(?:\d\d:\d\d:\d\d\.\d{6} )?(?:\* (?:Connection #\d+ to host \S+ left intact|Closing connection[ #\d]*)|[{}] \[\d+ bytes data\])\r?\n|` + meters + `+\r?\n`)
 
 const meters = `(?:\r?[ \d]{3} [ \d.kMG]{30,50} (?:[-:\d]{8} +){3}[\d.kMG]+)`
 
@@ -269,7 +270,7 @@ func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Reco
 	}
 	p = append(d.rest, p...)
 	d.rest = nil
-	for found := remark.FindIndex(p); found != nil; found = remark.FindIndex(p) {
+	for found := remark().FindIndex(p); found != nil; found = remark().FindIndex(p) {
 		recs, _ = d.bodyReader.Write(recs, p[:found[0]], at)
 		if said, ok := strings.CutPrefix(stripTime(string(p[found[0]:found[1]])), "* "); ok {
 			recs = append(recs, d.completeRecord(Record{At: at, Note: "curl: " + strings.TrimSpace(said)}))
@@ -284,12 +285,12 @@ func (d *curlOutput) writeBody(recs []Record, p []byte, at time.Duration) []Reco
 }
 
 // partOfRemark matches bytes at the end of a chunk that may be the beginning of a remark.
-var partOfRemark = regexp.MustCompile(`(?:\d[\d:.]{0,14} )?(?:\*(?: (?:C[^\n]*)?)?|[{}](?: (?:\[[^\n]{0,24})?)?)$|\d[\d:.]{0,14} ?$|\r?[ \d]{1,3}(?: [ \d.kMG:\r-]*)?$|\r$`)
+var partOfRemark = lazyregexp.New(`(?:\d[\d:.]{0,14} )?(?:\*(?: (?:C[^\n]*)?)?|[{}](?: (?:\[[^\n]{0,24})?)?)$|\d[\d:.]{0,14} ?$|\r?[ \d]{1,3}(?: [ \d.kMG:\r-]*)?$|\r$`)
 
 // possibleRemark returns the offset at which an unfinished remark may begin in p, or -1.
 func possibleRemark(p []byte) int {
 	line := bytes.LastIndexByte(p, '\n') + 1
-	if found := partOfRemark.FindIndex(p[line:]); found != nil {
+	if found := partOfRemark().FindIndex(p[line:]); found != nil {
 		return line + found[0]
 	}
 	return -1

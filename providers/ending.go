@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"html"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/lazyregexp"
 )
 
 // checkStatus reports an HTTP error if no turn has an error from the body. The body may be empty, or a
@@ -57,17 +57,17 @@ const (
 )
 
 var (
-	pageStart = regexp.MustCompile(`(?i)^\s*<(!doctype html|html|head|body|center|h1)\b`)
-	pageTags  = regexp.MustCompile(`(?is)<(script|style)\b.*?</(script|style)>|<!--.*?-->|<[^>]*>`)
+	pageStart = lazyregexp.New(`(?i)^\s*<(!doctype html|html|head|body|center|h1)\b`)
+	pageTags  = lazyregexp.New(`(?is)<(script|style)\b.*?</(script|style)>|<!--.*?-->|<[^>]*>`)
 )
 
-func beginsPage(body []byte) bool { return pageStart.Match(bytes.TrimPrefix(body, []byte(bom))) }
+func beginsPage(body []byte) bool { return pageStart().Match(bytes.TrimPrefix(body, []byte(bom))) }
 
 // pageWords returns the text of a page. A text that occurs more than once in the page, such as its title, is
 // included once.
 func pageWords(body []byte) string {
 	var words []string
-	for _, part := range pageTags.Split(string(body), -1) {
+	for _, part := range pageTags().Split(string(body), -1) {
 		part = strings.Join(strings.Fields(html.UnescapeString(part)), " ")
 		if part != "" && !slices.Contains(words, part) {
 			words = append(words, part)

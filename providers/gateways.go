@@ -2,12 +2,12 @@ package providers
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strings"
 
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // gateways lists programs and services that respond in place of a provider that they can't reach. A gateway is
@@ -51,11 +51,11 @@ func isFromGateway(head *stream.Head, response *stream.Wire) bool {
 	}
 	status := head.Status
 	body := json.Value(response.Bytes(0, min(response.Size(), maxPageStart)))
-	isUnreached := status == 502 || status == 504 || status >= 520 && status <= 527 || status == 503 && upstreamError.Match(body)
+	isUnreached := status == 502 || status == 504 || status >= 520 && status <= 527 || status == 503 && upstreamError().Match(body)
 	return isUnreached && body.Kind() != '{' && body.Kind() != '[' && gatewayName(head, response) != ""
 }
 
-var upstreamError = regexp.MustCompile(`(?i)^\s*upstream connect error`)
+var upstreamError = lazyregexp.New(`(?i)^\s*upstream connect error`)
 
 // refusalReasons lists reasons for the refusal of a request. The status, the code or words in the error show
 // the reason.
@@ -86,13 +86,13 @@ func reasonOf(status int, code, words string) string {
 
 // lostConnection matches agents' messages about a broken connection. Such messages never come from a
 // provider.
-var lostConnection = regexp.MustCompile(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:closed|error|reset|lost|refused|timed out)\b|` +
+var lostConnection = lazyregexp.New(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:closed|error|reset|lost|refused|timed out)\b|` +
 	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
 // causeOfFailure adds the party at fault to the error of a turn. With a status from 400 to 499, the request is at
 // fault, unless the provider only refuses it for now. HTML never comes from a provider.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn int32) *stream.FailureInfo {
-	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection.MatchString(words) {
+	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection().MatchString(words) {
 		said.By, said.Code = stream.Network, ""
 	}
 	said.Refusal = x.refusalOf(&said, words, turn)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // maxGuessed is the maximum number of bytes of an input that Guess reads.
@@ -37,7 +38,7 @@ func Guess(first []byte) string {
 		}
 	}
 	for _, g := range guesses {
-		if g.like.Match(text) {
+		if g.like().Match(text) {
 			return g.is
 		}
 	}
@@ -68,21 +69,21 @@ var magics = []struct {
 // guesses lists kinds of text with a pattern for each. The first pattern that matches decides.
 var guesses = []struct {
 	is   string
-	like *regexp.Regexp
+	like func() *regexp.Regexp
 }{
-	{"an HTML page", regexp.MustCompile(`(?i)^(<!doctype html|<html|<head|<body)`)},
-	{"XML", regexp.MustCompile(`^<(\?xml|[A-Za-z][\w:.-]*[ >])`)},
-	{"keys or certificates", regexp.MustCompile(`^-----BEGIN `)},
-	{"a script", regexp.MustCompile(`^#!`)},
-	{"an npm log", regexp.MustCompile(`^(npm (ERR!|error|verb|warn|http)|\d+ (verbose|info|silly|timing|http) )`)},
-	{"a web server log", regexp.MustCompile(`^\S+ \S+ \S+ \[[^\]\n]+\] "[A-Z]+ [^"\n]*" \d{3} `)},
-	{"a diff", regexp.MustCompile(`^(diff --git |--- \S|Index: )`)},
-	{"Go source", regexp.MustCompile(`(?m)^package \w+$`)},
-	{"source code", regexp.MustCompile(`(?m)^(import [\w{"'*]|from \S+ import |def \w+\(|class \w+|function \w+\(|#include <|const \w+ = |use strict|public class )`)},
-	{"keys for TLS connections", regexp.MustCompile(`(?m)^(CLIENT|SERVER|EXPORTER|EARLY)_[A-Z0-9_]+ [0-9a-f]{64} [0-9a-f]{2}|^CLIENT_RANDOM [0-9a-f]{64} `)},
-	{"Markdown", regexp.MustCompile("\\A#{1,3} \\S[^\\n]*\\r?\\n(\\r?\\n|\\z)|\\A#{1,3} \\S[^\\n]*\\z|(?m:^```)")},
-	{"log lines", regexp.MustCompile(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d`)},
-	{"YAML", regexp.MustCompile(`^(---\n|[\w-]+:( \S[^\n]*)?\n([\w-]+:|  [\w-]+:|- |  - ))`)},
+	{"an HTML page", lazyregexp.New(`(?i)^(<!doctype html|<html|<head|<body)`)},
+	{"XML", lazyregexp.New(`^<(\?xml|[A-Za-z][\w:.-]*[ >])`)},
+	{"keys or certificates", lazyregexp.New(`^-----BEGIN `)},
+	{"a script", lazyregexp.New(`^#!`)},
+	{"an npm log", lazyregexp.New(`^(npm (ERR!|error|verb|warn|http)|\d+ (verbose|info|silly|timing|http) )`)},
+	{"a web server log", lazyregexp.New(`^\S+ \S+ \S+ \[[^\]\n]+\] "[A-Z]+ [^"\n]*" \d{3} `)},
+	{"a diff", lazyregexp.New(`^(diff --git |--- \S|Index: )`)},
+	{"Go source", lazyregexp.New(`(?m)^package \w+$`)},
+	{"source code", lazyregexp.New(`(?m)^(import [\w{"'*]|from \S+ import |def \w+\(|class \w+|function \w+\(|#include <|const \w+ = |use strict|public class )`)},
+	{"keys for TLS connections", lazyregexp.New(`(?m)^(CLIENT|SERVER|EXPORTER|EARLY)_[A-Z0-9_]+ [0-9a-f]{64} [0-9a-f]{2}|^CLIENT_RANDOM [0-9a-f]{64} `)},
+	{"Markdown", lazyregexp.New("\\A#{1,3} \\S[^\\n]*\\r?\\n(\\r?\\n|\\z)|\\A#{1,3} \\S[^\\n]*\\z|(?m:^```)")},
+	{"log lines", lazyregexp.New(`^\[?(\d{4}[-/]\d\d[-/]\d\d[T ]|[A-Z][a-z]{2} [ \d]\d )\d\d:\d\d`)},
+	{"YAML", lazyregexp.New(`^(---\n|[\w-]+:( \S[^\n]*)?\n([\w-]+:|  [\w-]+:|- |  - ))`)},
 }
 
 // guessJSON describes a text that is a JSON value, or one JSON value per line. It returns "" for any other text.

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
-	"regexp"
 
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/lazyregexp"
 )
 
 var callLoop = &stream.Diagnosis{
@@ -161,11 +161,11 @@ func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
 	s := loopStep{turn: turn, kind: stepUseful, size: len(c.args) + len(c.result)}
 	text := c.result
 	words := bytes.Fields(text[:min(len(text), 2*shortResult)])
-	fails := c.failed || errorStart.Match(text[:min(len(text), maxErrorStart)]) || failedCommand.Match(text[:min(len(text), stream.MaxResultBytes)])
-	text = agentLines.ReplaceAllLiteral(text, nil)
-	waits := waitsByName.MatchString(c.name) || waitsByArgs.Match(c.args[:min(len(c.args), maxErrorStart)])
+	fails := c.failed || errorStart().Match(text[:min(len(text), maxErrorStart)]) || failedCommand().Match(text[:min(len(text), stream.MaxResultBytes)])
+	text = agentLines().ReplaceAllLiteral(text, nil)
+	waits := waitsByName().MatchString(c.name) || waitsByArgs().Match(c.args[:min(len(c.args), maxErrorStart)])
 	if fails {
-		text = varyingWords.ReplaceAllLiteral(text[:min(len(text), stream.MaxResultBytes)], []byte("*"))
+		text = varyingWords().ReplaceAllLiteral(text[:min(len(text), stream.MaxResultBytes)], []byte("*"))
 	}
 	switch {
 	case c.media:
@@ -196,18 +196,18 @@ const maxErrorStart = 200
 
 var (
 	// errorStart matches results that begin like errors.
-	errorStart = regexp.MustCompile(`(?i)^\s*(?:<tool_use_error>|(?:fatal )?error\b|traceback\b|exit(?:ed with)?(?: code)? [1-9]|[^\n]{0,120}: (?:command )?not found\b|command failed\b)`)
+	errorStart = lazyregexp.New(`(?i)^\s*(?:<tool_use_error>|(?:fatal )?error\b|traceback\b|exit(?:ed with)?(?: code)? [1-9]|[^\n]{0,120}: (?:command )?not found\b|command failed\b)`)
 	// failedCommand matches the results with which Gemini CLI, Qwen Code, Codex and pi report that a shell command
 	// failed.
-	failedCommand = regexp.MustCompile(`(?s)^(?:<untrusted_context>\n)?(?:Output|Command): .*\nExit Code: [1-9]\d*\n|` +
+	failedCommand = lazyregexp.New(`(?s)^(?:<untrusted_context>\n)?(?:Output|Command): .*\nExit Code: [1-9]\d*\n|` +
 		`^(?:Chunk ID: \w+\n)?(?:Wall time:? [0-9.]+ seconds\n)?(?:Process exited with code|Exit code:) [1-9]|\nCommand exited with code [1-9]\d*\s*$`)
 	// agentLines matches the lines that agents add to each result of a shell command, and that differ each time.
-	agentLines = regexp.MustCompile(`(?m)^(?:Wall time:? [0-9.]+ seconds|Chunk ID: [0-9a-f]+|Process Group PGID: \d+)$`)
+	agentLines = lazyregexp.New(`(?m)^(?:Wall time:? [0-9.]+ seconds|Chunk ID: [0-9a-f]+|Process Group PGID: \d+)$`)
 	// varyingWords matches words in errors that differ each time.
-	varyingWords = regexp.MustCompile(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.,]*Z?|\b\d+(?:\.\d+)? ?(?:ms|s|µs)\b|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|0x[0-9a-fA-F]+|/tmp/[\w./-]+`)
+	varyingWords = lazyregexp.New(`\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[0-9.,]*Z?|\b\d+(?:\.\d+)? ?(?:ms|s|µs)\b|[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F-]{22}|0x[0-9a-fA-F]+|/tmp/[\w./-]+`)
 	// waitsByName and waitsByArgs match calls that wait.
-	waitsByName = regexp.MustCompile(`(?i)wait|sleep|poll|status|await|monitor|BashOutput|TaskOutput|write_stdin`)
-	waitsByArgs = regexp.MustCompile(`\b(?:sleep|timeout|watch)\b`)
+	waitsByName = lazyregexp.New(`(?i)wait|sleep|poll|status|await|monitor|BashOutput|TaskOutput|write_stdin`)
+	waitsByArgs = lazyregexp.New(`\b(?:sleep|timeout|watch)\b`)
 )
 
 // userWords computes a hash of the user's messages in a history before each call.

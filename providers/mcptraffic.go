@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"toolscope/providers/schema"
 	"toolscope/providers/toolrun"
 	"toolscope/stream"
+	"toolscope/stream/lazyregexp"
 )
 
 // mcpTraffic is the traffic with MCP servers. It belongs to no turn.
@@ -195,9 +195,9 @@ func opensStream(h *stream.Head) bool {
 }
 
 // speaksRPC reports whether a body begins like a JSON-RPC message, or like a list of such messages.
-func speaksRPC(body []byte) bool { return rpc.Match(body[:min(len(body), 64)]) }
+func speaksRPC(body []byte) bool { return rpc().Match(body[:min(len(body), 64)]) }
 
-var rpc = regexp.MustCompile(`^\s*(\[\s*)?\{\s*"(jsonrpc|method|id|params|result|error)"`)
+var rpc = lazyregexp.New(`^\s*(\[\s*)?\{\s*"(jsonrpc|method|id|params|result|error)"`)
 
 // Servers returns the MCP servers that were seen.
 func (v *View) Servers() []*mcp.Server { return v.in.toolTraffic().log.Servers }

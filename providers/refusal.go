@@ -3,7 +3,6 @@ package providers
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"toolscope/providers/requestrules"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // refusalCodes lists the codes with which providers refuse a request in a response with an HTTP status below
@@ -108,11 +108,11 @@ func errorMessage(v json.Value) string {
 }
 
 var (
-	placeWords    = regexp.MustCompile(`\b(messages|input|contents|tools|function_declarations|functionDeclarations)(\.\d+|\.?\[\d+\]|\.[A-Za-z_]+)+`)
-	placeSteps    = regexp.MustCompile(`\d+|[A-Za-z_]+`)
-	indexWords    = regexp.MustCompile(`(?:message|at) index (\d+)`)
-	positionWords = regexp.MustCompile("`?(?:default_api:)?([A-Za-z0-9_.:-]+)`? ?, position (\\d+)")
-	refusalIDs    = regexp.MustCompile(`\b(?:toolu|tooluse|srvtoolu|call|chatcmpl-tool|fc|ctc|rs|msg)[_-][A-Za-z0-9_-]{4,}|functions\.[A-Za-z0-9_-]+:\d+`)
+	placeWords    = lazyregexp.New(`\b(messages|input|contents|tools|function_declarations|functionDeclarations)(\.\d+|\.?\[\d+\]|\.[A-Za-z_]+)+`)
+	placeSteps    = lazyregexp.New(`\d+|[A-Za-z_]+`)
+	indexWords    = lazyregexp.New(`(?:message|at) index (\d+)`)
+	positionWords = lazyregexp.New("`?(?:default_api:)?([A-Za-z0-9_.:-]+)`? ?, position (\\d+)")
+	refusalIDs    = lazyregexp.New(`\b(?:toolu|tooluse|srvtoolu|call|chatcmpl-tool|fc|ctc|rs|msg)[_-][A-Za-z0-9_-]{4,}|functions\.[A-Za-z0-9_-]+:\d+`)
 )
 
 // locateRefusal finds the place in the request that an error refers to, and the breach that the error confirms. The
@@ -120,20 +120,20 @@ var (
 func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 	body := json.Value(h.x.RequestBody())
 	var value json.Value
-	said := cmp.Or(placeWords.FindString(words), placeWords.FindString(param))
+	said := cmp.Or(placeWords().FindString(words), placeWords().FindString(param))
 	if h.x.Head.Incremental {
 		r.Said = said
 	} else if said != "" {
 		r.Said = said
 		value, r.Found = resolvePlace(body, said, words)
-	} else if m := indexWords.FindStringSubmatch(words); m != nil {
+	} else if m := indexWords().FindStringSubmatch(words); m != nil {
 		r.Said = m[0]
 		value, r.Found = resolvePlace(body, "messages."+m[1], "") // "thinking is enabled" is not the kind of the place
-	} else if m := positionWords.FindStringSubmatch(words); m != nil {
+	} else if m := positionWords().FindStringSubmatch(words); m != nil {
 		r.Said = m[0]
 		value, r.Found = resolvePosition(body, m[1], m[2])
 	}
-	for _, id := range refusalIDs.FindAllString(words, -1) {
+	for _, id := range refusalIDs().FindAllString(words, -1) {
 		if id == "call_id" || strings.HasPrefix(id, "call_id_") || slices.Contains(r.IDs, id) {
 			continue
 		}
@@ -195,7 +195,7 @@ var blockKinds = []string{"thinking", "tool_use", "tool_result", "toolUse", "too
 // in the request after consecutive messages of the same role are joined. The value must be of a kind that the
 // error mentions.
 func resolvePlace(body json.Value, said, words string) (value json.Value, found string) {
-	steps := placeSteps.FindAllString(said, -1)
+	steps := placeSteps().FindAllString(said, -1)
 	if strings.HasPrefix(steps[0], "function") {
 		return declarationAt(body, steps)
 	}

@@ -214,7 +214,7 @@ func (in *Inspector) causeOfRepeatedID(words string) stream.Party {
 	if !hasRuleWords(&requestBreach{Breach: requestrules.Breach{Rule: "id-unique"}}, words) {
 		return 0
 	}
-	for _, id := range refusalIDs.FindAllString(words, -1) {
+	for _, id := range refusalIDs().FindAllString(words, -1) {
 		for _, t := range in.Session().Turns {
 			for _, c := range t.Calls {
 				if c.ID != id && c.Item != id {

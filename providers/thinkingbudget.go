@@ -1,11 +1,11 @@
 package providers
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/lazyregexp"
 )
 
 var budgetToThinking = &stream.Diagnosis{
@@ -21,7 +21,7 @@ const (
 )
 
 // limitWords matches finish reasons about a token limit, and not about a filter.
-var limitWords = regexp.MustCompile(`(?i)max|length|context|limit|budget|token|^(?:2|incomplete)$`)
+var limitWords = lazyregexp.New(`(?i)max|length|context|limit|budget|token|^(?:2|incomplete)$`)
 
 // checkBudget reports a turn that a limit cut off when it contained little more than reasoning.
 func (x *Exchange) checkBudget(e *stream.Event, number int32) {
@@ -29,7 +29,7 @@ func (x *Exchange) checkBudget(e *stream.Event, number int32) {
 		return
 	}
 	t := x.in.Session().Turn(e.Turn)
-	if t.Phase() != stream.TurnTruncated || !limitWords.MatchString(t.Finish) || t.HasGap() || len(t.Thinking) == 0 && t.Usage.Reasoning.N == 0 {
+	if t.Phase() != stream.TurnTruncated || !limitWords().MatchString(t.Finish) || t.HasGap() || len(t.Thinking) == 0 && t.Usage.Reasoning.N == 0 {
 		return
 	}
 	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +14,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // An interaction in a cassette is a request and its response, recorded by a library for replay in a test.
@@ -179,10 +179,10 @@ var cassette = capture.Format{
 }
 
 var (
-	listKey   = regexp.MustCompile(`^(http_)?interactions:\s*(#.*)?$`)
-	itemBegin = regexp.MustCompile(`^ *- +:?(request|response|id|recorded_at|duration|method|uri):`)
-	mockBegin = regexp.MustCompile(`^(when|then):\s*$`)
-	otherKey  = regexp.MustCompile(`^:?(version|recorded_with|recorded_at|record_mode|name):`)
+	listKey   = lazyregexp.New(`^(http_)?interactions:\s*(#.*)?$`)
+	itemBegin = lazyregexp.New(`^ *- +:?(request|response|id|recorded_at|duration|method|uri):`)
+	mockBegin = lazyregexp.New(`^(when|then):\s*$`)
+	otherKey  = lazyregexp.New(`^:?(version|recorded_with|recorded_at|record_mode|name):`)
 )
 
 // maxSniffLines is the maximum number of lines before the first interaction.
@@ -202,7 +202,7 @@ func sniffCassette(first []byte, whole bool) capture.SniffResult {
 		line = strings.TrimRight(line, " \t\r")
 		switch {
 		case line == "" || line[0] == '#' || strings.HasPrefix(line, "---"):
-		case itemBegin.MatchString(line) && (list || line[0] == '-' && strings.Contains(line, "request:")):
+		case itemBegin().MatchString(line) && (list || line[0] == '-' && strings.Contains(line, "request:")):
 			return capture.SniffResult{Is: capture.Yes, Why: "it begins with a list of interactions"}
 		case mock && line[0] == ' ':
 			if key, _, _ := strings.Cut(strings.TrimSpace(line), ":"); key == "path" || key == "method" || key == "scheme" {
@@ -210,11 +210,11 @@ func sniffCassette(first []byte, whole bool) capture.SniffResult {
 			}
 		case list || mock:
 			return capture.SniffResult{}
-		case listKey.MatchString(line):
+		case listKey().MatchString(line):
 			list = true
-		case mockBegin.MatchString(line):
+		case mockBegin().MatchString(line):
 			mock = true
-		case !otherKey.MatchString(line):
+		case !otherKey().MatchString(line):
 			return capture.SniffResult{}
 		}
 		if text = rest; !ended {
@@ -307,9 +307,9 @@ func (r *cassetteReader) readLine(line []byte) {
 	case indent == 0:
 		r.flush()
 		switch {
-		case listKey.Match(text):
+		case listKey().Match(text):
 			r.inside, r.indent = inList, -1
-		case mockBegin.Match(text):
+		case mockBegin().Match(text):
 			r.inside = inMock
 		default:
 			r.inside = inNothing
@@ -389,7 +389,7 @@ func (r *cassetteReader) parse(item []byte, last bool) (root fileValue, cut bool
 	if r.refers = err != nil && strings.Contains(err.Error(), "unknown anchor") && len(r.shared) > 0; r.refers {
 		root, err = parseItem(append(r.shared[:len(r.shared):len(r.shared)], item...))
 	}
-	if err == nil && bytes.Contains(item, []byte(" &")) && anchored.Match(item) && len(r.shared)+len(item) <= maxInteractionBytes/8 {
+	if err == nil && bytes.Contains(item, []byte(" &")) && anchored().Match(item) && len(r.shared)+len(item) <= maxInteractionBytes/8 {
 		r.shared = append(r.shared, item...)
 	}
 	if err == nil || !last {
@@ -408,7 +408,7 @@ func (r *cassetteReader) parse(item []byte, last bool) (root fileValue, cut bool
 }
 
 // anchored matches an interaction that defines an anchor.
-var anchored = regexp.MustCompile(`(?m)^[^'"|>]*[:-] &[\w-]+`)
+var anchored = lazyregexp.New(`(?m)^[^'"|>]*[:-] &[\w-]+`)
 
 // maxCutLines is the maximum number of lines that are removed, one by one, from the end of a cut-off interaction
 // until the rest can be parsed.

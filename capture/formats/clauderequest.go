@@ -5,12 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"maps"
-	"regexp"
 	"slices"
 	"time"
 
 	"toolscope/capture"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // claudeRequests holds the logged contents of a session's requests by hash: messages and other parts, each
@@ -155,13 +155,13 @@ func (a *claudeAsked) lines() [][]byte { return append([][]byte{a.line, a.shape}
 
 // hasStatus matches the text of an error that the provider sent before a message began. Older versions of Claude Code
 // log the status only in this text.
-var hasStatus = regexp.MustCompile(`^API Error: [1-5]\d\d\b`)
+var hasStatus = lazyregexp.New(`^API Error: [1-5]\d\d\b`)
 
 // failure adds an entry in which Claude Code reports an error that ended a request. An error without a status
 // ended the open message if the message has no stop reason and no results followed it.
 func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	words := json.FindText(json.FirstElement(json.Find(e.message, "content")), "text")
-	if a := l.open; a != nil && json.IsNull(a.ended) && len(l.said) == 0 && json.IsNull(e.status) && !hasStatus.MatchString(words) {
+	if a := l.open; a != nil && json.IsNull(a.ended) && len(l.said) == 0 && json.IsNull(e.status) && !hasStatus().MatchString(words) {
 		a.add(e.at, e.line)
 		a.end(capture.EndEOF, "", "")
 		l.open = nil

@@ -3,12 +3,12 @@ package formats
 import (
 	"bytes"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/lazyregexp"
 )
 
 // curlTrace reads the output of curl --trace and --trace-ascii. The output has each block of sent or received
@@ -22,10 +22,10 @@ var curlTrace = capture.Format{
 }
 
 var (
-	curlBlock = regexp.MustCompile(`^(?:(\d\d:\d\d:\d\d\.\d+) )?(?:\[\S*\] )?(?:=>|<=) (Send|Recv) (SSL data|header|data), (\d+) bytes \(0x[0-9a-f]+\)$`)
-	curlInfo  = regexp.MustCompile(`^(?:(\d\d:\d\d:\d\d\.\d+) )?(?:\[\S*\] )?== Info: `)
-	curlBytes = regexp.MustCompile(`^[0-9a-f]{4,16}: `)
-	hexBytes  = regexp.MustCompile(`^(?:[0-9a-f]{2} ){1,16}`)
+	curlBlock = lazyregexp.New(`^(?:(\d\d:\d\d:\d\d\.\d+) )?(?:\[\S*\] )?(?:=>|<=) (Send|Recv) (SSL data|header|data), (\d+) bytes \(0x[0-9a-f]+\)$`)
+	curlInfo  = lazyregexp.New(`^(?:(\d\d:\d\d:\d\d\.\d+) )?(?:\[\S*\] )?== Info: `)
+	curlBytes = lazyregexp.New(`^[0-9a-f]{4,16}: `)
+	hexBytes  = lazyregexp.New(`^(?:[0-9a-f]{2} ){1,16}`)
 )
 
 // dotted is the fact that is missing from the output of --trace-ascii.
@@ -35,7 +35,7 @@ func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
 	line, _, ended := bytes.Cut(first, []byte("\n"))
 	line = bytes.TrimRight(line, "\r")
 	switch {
-	case curlBlock.Match(line) || curlInfo.Match(line):
+	case curlBlock().Match(line) || curlInfo().Match(line):
 		return capture.SniffResult{Is: capture.Yes, Why: "its first line is from curl --trace"}
 	case !ended && !whole && len(line) < 200 && mayTrace(line):
 		return sniffMaybe(whole)
@@ -44,19 +44,19 @@ func sniffCurlTrace(first []byte, whole bool) capture.SniffResult {
 }
 
 var (
-	traceBefore = regexp.MustCompile(`^(?:\d\d:\d\d:\d\d\.\d+ )?(?:\[\d+-\d+\] )?`)
-	traceBegin  = regexp.MustCompile(`^(?:[\d:.]{0,15}|\[\d*-?\d*\]?)$`)
+	traceBefore = lazyregexp.New(`^(?:\d\d:\d\d:\d\d\.\d+ )?(?:\[\d+-\d+\] )?`)
+	traceBegin  = lazyregexp.New(`^(?:[\d:.]{0,15}|\[\d*-?\d*\]?)$`)
 )
 
 // mayTrace reports whether an incomplete line may become a line from curl --trace.
 func mayTrace(line []byte) bool {
-	line = line[len(traceBefore.Find(line)):]
+	line = line[len(traceBefore().Find(line)):]
 	for _, begin := range []string{"== Info: ", "=> Send ", "<= Recv "} {
 		if n := min(len(line), len(begin)); string(line[:n]) == begin[:n] {
 			return true
 		}
 	}
-	return traceBegin.Match(line)
+	return traceBegin().Match(line)
 }
 
 // curlReader reads a trace. It holds at most one block.
@@ -101,15 +101,15 @@ func (r *curlReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 		}
 		r.line = append(r.line, p[:n]...)
 		line := bytes.TrimRight(r.line, "\r\n")
-		switch m := curlBlock.FindSubmatch(line); {
+		switch m := curlBlock().FindSubmatch(line); {
 		case m != nil:
 			r.endBlock()
 			size, _ := strconv.Atoi(string(m[4]))
 			r.block = traceBlock{kind: string(m[2]) + " " + string(m[3]), size: size, at: r.timeOfDay(string(m[1]))}
-		case curlInfo.Match(line):
+		case curlInfo().Match(line):
 			r.endBlock()
 			r.tls = r.tls || bytes.Contains(line, []byte("SSL connection using"))
-		case r.block.kind != "" && len(r.block.data) < r.block.size && curlBytes.Match(line):
+		case r.block.kind != "" && len(r.block.data) < r.block.size && curlBytes().Match(line):
 			r.readDump(line, true)
 		case r.block.kind != "" && len(line) > 0:
 			r.addNote(true, "byte %d: can't read a line in the dump", r.at)
@@ -144,7 +144,7 @@ func (r *curlReader) readDump(line []byte, ended bool) {
 	at, _ := strconv.ParseInt(string(offset), 16, 64)
 	b := &r.block
 	if at == 0 && len(b.data) == 0 && ended {
-		r.ascii, r.known = len(hexBytes.Find(text)) != 3*min(16, b.size), true
+		r.ascii, r.known = len(hexBytes().Find(text)) != 3*min(16, b.size), true
 	}
 	if b.ascii = r.ascii; !r.known {
 		return
@@ -192,7 +192,7 @@ func (r *curlReader) endBlock() {
 
 func (r *curlReader) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
 	b := &r.block
-	partial := b.kind != "" && curlBytes.Match(r.line)
+	partial := b.kind != "" && curlBytes().Match(r.line)
 	if partial {
 		r.readDump(r.line, false)
 	}
@@ -250,7 +250,7 @@ func headerOf(lines []string) http.Header {
 	return h
 }
 
-var curlStatus = regexp.MustCompile(`^HTTP/\d(?:\.\d)? (\d{3})(?: |\r|$)`)
+var curlStatus = lazyregexp.New(`^HTTP/\d(?:\.\d)? (\d{3})(?: |\r|$)`)
 
 // readHead reads a block of a response's head. If there are several heads, only the last one is kept. The heads of
 // interim responses are left out.
@@ -260,7 +260,7 @@ func (r *curlReader) readHead(b traceBlock) {
 	}
 	for line := range strings.SplitAfterSeq(string(b.data), "\n") {
 		line = strings.TrimRight(line, "\r\n")
-		m := curlStatus.FindStringSubmatch(line)
+		m := curlStatus().FindStringSubmatch(line)
 		switch {
 		case m != nil:
 			status, _ := strconv.Atoi(m[1])

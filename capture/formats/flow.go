@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"iter"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // flow reads the files of mitmproxy: one dictionary for each flow. A body has the encoding in which it was sent. The
@@ -114,7 +114,7 @@ func (r *flowReader) readFlows(p []byte) []byte {
 }
 
 // flowBegin matches the beginning of a flow after other bytes.
-var flowBegin = regexp.MustCompile(`[^0-9][0-9]{1,12}:([0-9]{1,2}:[a-z_]{2,20}[;,])`)
+var flowBegin = lazyregexp.New(`[^0-9][0-9]{1,12}:([0-9]{1,2}:[a-z_]{2,20}[;,])`)
 
 // flowTail is longer than any match of flowBegin.
 const flowTail = 64
@@ -129,7 +129,7 @@ func (r *flowReader) seekFlow(p []byte) []byte {
 		}
 		r.broken, r.from, r.noted = true, r.at, false
 	}
-	for _, at := range flowBegin.FindAllSubmatchIndex(p[from:], -1) {
+	for _, at := range flowBegin().FindAllSubmatchIndex(p[from:], -1) {
 		if r.first == "" || string(p[from+at[2]:from+at[3]]) == r.first {
 			begin := from + at[0] + 1
 			r.passOver(p[:begin])

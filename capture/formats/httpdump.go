@@ -3,7 +3,6 @@ package formats
 import (
 	"bytes"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"toolscope/capture"
 	"toolscope/stream/count"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // httpDump reads requests and responses of HTTP/1 as text, one after another, as debuggers and "Follow HTTP stream"
@@ -24,10 +24,10 @@ var httpDump = capture.Format{
 }
 
 var (
-	dumpRequest = regexp.MustCompile(`^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) HTTP/\d(?:\.\d)?\r?$`)
-	dumpStatus  = regexp.MustCompile(`^HTTP/\d(?:\.\d)? (\d{3})(?: [^{}"\r\n]*)?\r?$`)
-	dumpHeader  = regexp.MustCompile(`^[-!#$%&'*+.^_|~0-9A-Za-z]+:(?: |\t|\r?$)`)
-	dumpInside  = regexp.MustCompile(`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+ )?HTTP/\d`)
+	dumpRequest = lazyregexp.New(`^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) (\S+) HTTP/\d(?:\.\d)?\r?$`)
+	dumpStatus  = lazyregexp.New(`^HTTP/\d(?:\.\d)? (\d{3})(?: [^{}"\r\n]*)?\r?$`)
+	dumpHeader  = lazyregexp.New(`^[-!#$%&'*+.^_|~0-9A-Za-z]+:(?: |\t|\r?$)`)
+	dumpInside  = lazyregexp.New(`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS) \S+ )?HTTP/\d`)
 )
 
 func sniffHTTPDump(first []byte, whole bool) capture.SniffResult {
@@ -36,14 +36,14 @@ func sniffHTTPDump(first []byte, whole bool) capture.SniffResult {
 	switch {
 	case !ended && !whole && len(line) < 1<<12 && mayBeRequestLine(line):
 		return sniffMaybe(whole)
-	case !dumpRequest.Match(line):
+	case !dumpRequest().Match(line):
 		return capture.SniffResult{}
 	}
 	header, _, ended := bytes.Cut(rest, []byte("\n"))
 	switch {
 	case !ended && !whole:
 		return sniffMaybe(whole)
-	case dumpHeader.Match(header) || len(bytes.TrimSpace(header)) == 0:
+	case dumpHeader().Match(header) || len(bytes.TrimSpace(header)) == 0:
 		return capture.SniffResult{Is: capture.Yes, Why: "it begins with an HTTP/1 request"}
 	}
 	return capture.SniffResult{}
@@ -92,16 +92,16 @@ func (r *dumpReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]
 func (r *dumpReader) readLine(line []byte) {
 	text := bytes.TrimRight(line, "\r\n")
 	switch {
-	case dumpRequest.Match(text):
+	case dumpRequest().Match(text):
 		r.endExchange(false)
-		m := dumpRequest.FindSubmatch(text)
+		m := dumpRequest().FindSubmatch(text)
 		r.x = &recordedExchange{layers: []string{"http dump"}, lacks: []capture.Lack{capture.NoTimes}, method: string(m[1]), url: string(m[2])}
 		r.beginMessage(capture.Request)
-	case dumpStatus.Match(text) && r.header == nil:
+	case dumpStatus().Match(text) && r.header == nil:
 		r.beginResponse(text)
 	case r.header != nil && len(text) == 0:
 		r.header, r.inBody = nil, true
-	case r.header != nil && dumpHeader.Match(text):
+	case r.header != nil && dumpHeader().Match(text):
 		name, value, _ := strings.Cut(string(text), ":")
 		r.header.Add(name, strings.TrimSpace(value))
 	case r.header != nil: // the empty line is missing
@@ -120,7 +120,7 @@ func (r *dumpReader) beginResponse(text []byte) {
 	if r.x == nil {
 		r.x = &recordedExchange{layers: []string{"http dump"}, lacks: []capture.Lack{capture.NoTimes}}
 	}
-	r.x.status, _ = strconv.Atoi(string(dumpStatus.FindSubmatch(text)[1]))
+	r.x.status, _ = strconv.Atoi(string(dumpStatus().FindSubmatch(text)[1]))
 	r.beginMessage(capture.Response)
 }
 
@@ -156,7 +156,7 @@ func (r *dumpReader) addBody(line []byte) {
 			}
 			return
 		}
-	} else if at := dumpInside.FindIndex(line); at != nil && at[0] > 0 && isFirstLine(line[at[0]:]) {
+	} else if at := dumpInside().FindIndex(line); at != nil && at[0] > 0 && isFirstLine(line[at[0]:]) {
 		r.keepBody(line[:at[0]])
 		r.readLine(line[at[0]:])
 		return
@@ -166,7 +166,7 @@ func (r *dumpReader) addBody(line []byte) {
 
 func isFirstLine(line []byte) bool {
 	text := bytes.TrimRight(line, "\r\n")
-	return dumpRequest.Match(text) || dumpStatus.Match(text)
+	return dumpRequest().Match(text) || dumpStatus().Match(text)
 }
 
 func (r *dumpReader) keepBody(p []byte) {

@@ -1,11 +1,11 @@
 package formats
 
 import (
-	"regexp"
 	"strings"
 
 	"toolscope/capture"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // mcpLines reads the messages between a client and an MCP server on standard streams. The file has the messages of
@@ -21,7 +21,7 @@ var mcpLines = capture.Format{
 }
 
 // mcpVersion is a version of the protocol. The versions of ACP, whose sessions also begin with initialize, are numbers.
-var mcpVersion = regexp.MustCompile(`^20\d\d-\d\d-\d\d$`)
+var mcpVersion = lazyregexp.New(`^20\d\d-\d\d-\d\d$`)
 
 func sniffMCPLines(first []byte, whole bool) capture.SniffResult {
 	text, ok := objectText(first)
@@ -40,7 +40,7 @@ func sniffMCPLines(first []byte, whole bool) capture.SniffResult {
 	case !closed:
 		return sniffMaybe(whole)
 	case !hasText(f[0], "2.0"):
-	case hasText(f[1], "initialize") && mcpVersion.MatchString(stringOf(json.Find(f[2], "protocolVersion"))),
+	case hasText(f[1], "initialize") && mcpVersion().MatchString(stringOf(json.Find(f[2], "protocolVersion"))),
 		hasText(f[1], "tools/call") && stringOf(json.Find(f[2], "name")) != "", hasText(f[1], "tools/list"):
 		return capture.SniffResult{Is: capture.Yes, Why: "an MCP JSON-RPC message"}
 	}

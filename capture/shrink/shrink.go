@@ -19,12 +19,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"toolscope/capture"
+	"toolscope/stream/lazyregexp"
 )
 
 // Options are the condition and the limits.
@@ -574,9 +574,9 @@ func isNumberKey(key string) bool {
 }
 
 // contentPath matches the paths of values that no protocol defines.
-var contentPath = regexp.MustCompile(`\.(input|args|arguments|parameters|properties|metadata|schema|input_schema|response)\.`)
+var contentPath = lazyregexp.New(`\.(input|args|arguments|parameters|properties|metadata|schema|input_schema|response)\.`)
 
-func isContent(path string) bool { return contentPath.MatchString(path) }
+func isContent(path string) bool { return contentPath().MatchString(path) }
 
 // isNeeded reports whether programs that read a protocol need a node.
 func isNeeded(n *node) bool {

@@ -310,7 +310,7 @@ func TestMembers(t *testing.T) {
 		{`[1`, 1, `[ 1`, false},
 		{`no JSON, here`, 1, `no JSON, here`, false},
 	} {
-		pieces, deeper := membersAt(textToken.FindAllString(c.text, -1), c.depth)
+		pieces, deeper := membersAt(textToken().FindAllString(c.text, -1), c.depth)
 		if strings.Join(pieces, " ") != c.want || deeper != c.deeper || joinMembers(pieces) != c.text {
 			t.Errorf("%s at %d: %q %t", c.text, c.depth, pieces, deeper)
 		}
@@ -324,7 +324,7 @@ func TestMembers(t *testing.T) {
 func TestShortToken(t *testing.T) {
 	const text = "hello A b 42 7 true null é, 世界 \\u00e9 \\n x 0"
 	var got []string
-	for _, token := range textToken.FindAllString(text, -1) {
+	for _, token := range textToken().FindAllString(text, -1) {
 		got = append(got, shortToken(token))
 	}
 	if all := strings.Join(got, ""); all != "x x x 0 0 true null x, x \\u00e9 \\n x 0" {

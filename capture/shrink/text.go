@@ -3,20 +3,21 @@ package shrink
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
+
+	"toolscope/stream/lazyregexp"
 )
 
 // wordKeys are the keys whose values are words of a protocol, and knownWords are such words under other keys.
 var (
 	wordKeys   = strings.Fields("type role object event_type")
-	knownWords = regexp.MustCompile(`^"(stop|length|tool_calls|tool_use|function_call|content_filter|end_turn|max_tokens|stop_sequence|refusal|pause_turn|error|completed|in_progress|incomplete|failed|cancelled|tool_call|complete|STOP|MAX_TOKENS|SAFETY|TOOL_CALL|COMPLETE|MALFORMED_FUNCTION_CALL)"$`)
+	knownWords = lazyregexp.New(`^"(stop|length|tool_calls|tool_use|function_call|content_filter|end_turn|max_tokens|stop_sequence|refusal|pause_turn|error|completed|in_progress|incomplete|failed|cancelled|tool_call|complete|STOP|MAX_TOKENS|SAFETY|TOOL_CALL|COMPLETE|MALFORMED_FUNCTION_CALL)"$`)
 )
 
 // isProtocolWord reports whether a value is a word of a protocol, which other programs need.
 func isProtocolWord(n *node, lit string) bool {
-	return !isContent(n.path) && (slices.Contains(wordKeys, n.key) || (strings.HasSuffix(n.key, "eason") || n.key == "status" || n.key == "phase") && knownWords.MatchString(lit))
+	return !isContent(n.path) && (slices.Contains(wordKeys, n.key) || (strings.HasSuffix(n.key, "eason") || n.key == "status" || n.key == "phase") && knownWords().MatchString(lit))
 }
 
 // simplifyTexts empties, shortens and replaces the texts and numbers in the draft.
@@ -88,7 +89,7 @@ func (r *reducer) shortenText(n *node) (changed bool) {
 func (r *reducer) shortenCopies(n *node, copies int) (changed bool) {
 	tokens := func() []string {
 		text := unquotedIn(n, r.textOf(n))
-		return textToken.FindAllString(text[:len(text)/copies], -1)
+		return textToken().FindAllString(text[:len(text)/copies], -1)
 	}
 	set := func(part string) bool {
 		return r.setTexts(map[*node]string{n: quotedIf(n, strings.Repeat(part, copies))})
@@ -124,7 +125,7 @@ func (r *reducer) shortenCopies(n *node, copies int) (changed bool) {
 }
 
 // textToken matches the tokens of a text: an escape, a word, a number, or a character.
-var textToken = regexp.MustCompile(`(?s)\\u[0-9a-fA-F]{4}|\\[^u]|\pL+|\pN+|.`)
+var textToken = lazyregexp.New(`(?s)\\u[0-9a-fA-F]{4}|\\[^u]|\pL+|\pN+|.`)
 
 // shortToken returns the shortest token of the same kind.
 func shortToken(token string) string {
@@ -184,7 +185,7 @@ func joinMembers(pieces []string) (text string) {
 	return text
 }
 
-var standIn = regexp.MustCompile(`^"[ctm][0-9]+"$`)
+var standIn = lazyregexp.New(`^"[ctm][0-9]+"$`)
 
 // nameLetter returns the first letter of the short form of an id, a name or a model. It returns "" for other values.
 func nameLetter(n *node) string {
@@ -221,7 +222,7 @@ func (r *reducer) simplifyNames() (changed bool) {
 	}
 	for _, value := range values {
 		letter := letters[value]
-		if letter == "" || standIn.MatchString(value) || value == `""` {
+		if letter == "" || standIn().MatchString(value) || value == `""` {
 			continue
 		}
 		short := ""
@@ -240,7 +241,7 @@ func (r *reducer) simplifyNames() (changed bool) {
 }
 
 // pathWord matches the parts of a URL's path that providers define.
-var pathWord = regexp.MustCompile(`^(v\d\w*|api|openai|chat|completions|messages|responses|models?|(model:)?\w*[gG]enerate\w*|converse(-stream)?|invoke(-with-response-stream)?|deployments|projects|locations|publishers|google|anthropic|mcp|realtime|backend-api|codex|)$`)
+var pathWord = lazyregexp.New(`^(v\d\w*|api|openai|chat|completions|messages|responses|models?|(model:)?\w*[gG]enerate\w*|converse(-stream)?|invoke(-with-response-stream)?|deployments|projects|locations|publishers|google|anthropic|mcp|realtime|backend-api|codex|)$`)
 
 // cutURLs removes hosts, queries and names from URLs.
 func (r *reducer) cutURLs() (changed bool) {
@@ -258,7 +259,7 @@ func (r *reducer) cutURLs() (changed bool) {
 		changed = r.setTexts(map[*node]string{e.url: scheme + "://localhost/" + path}) || changed
 		for i, word := range words {
 			name, method, _ := strings.Cut(word, ":")
-			if !pathWord.MatchString(name) && name != "x" {
+			if !pathWord().MatchString(name) && name != "x" {
 				words[i] = "x" + strings.TrimSuffix(":"+method, ":")
 			}
 		}

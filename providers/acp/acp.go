@@ -11,7 +11,6 @@ package acp
 import (
 	"bytes"
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +18,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 const (
@@ -254,7 +254,7 @@ func (d *decoder) ensureCall(s *session, u json.Value) *call {
 		d.Unknown("a call without an id")
 		return nil
 	case c == nil:
-		info := stream.CallInfo{ID: turnPrefix.ReplaceAllString(id, ""), Name: name, Kind: cmp.Or(u.Get("kind").Text(), "other")}
+		info := stream.CallInfo{ID: turnPrefix().ReplaceAllString(id, ""), Name: name, Kind: cmp.Or(u.Get("kind").Text(), "other")}
 		info.Freeform = isFreeform(u.Get("rawInput"))
 		c = &call{Call: d.ensureTurn(s).NextCall(info), kind: info.Kind, rank: rank}
 		if c.IsCounted() {
@@ -275,10 +275,10 @@ func (d *decoder) ensureCall(s *session, u json.Value) *call {
 func (c *call) hasEnded(s *session) bool { return !slices.Contains(s.open, c) }
 
 var (
-	plainWord = regexp.MustCompile(`^[A-Za-z_][\w.-]{0,63}$`)
+	plainWord = lazyregexp.New(`^[A-Za-z_][\w.-]{0,63}$`)
 
 	// turnPrefix matches the turn number that Kimi Code writes before the provider's id.
-	turnPrefix = regexp.MustCompile(`^\d+:\b`)
+	turnPrefix = lazyregexp.New(`^\d+:\b`)
 )
 
 // nameOf returns the name of the tool: the name in an agent's own fields, the title of a new call if it is one word,
@@ -299,7 +299,7 @@ func nameOf(u json.Value) (name string, rank int) {
 	for _, argument := range json.Members(u.Get("rawInput")) {
 		isArgument = isArgument || json.Same(argument, title)
 	}
-	if u.Get("sessionUpdate").Is("tool_call") && plainWord.MatchString(title.Text()) && !isArgument {
+	if u.Get("sessionUpdate").Is("tool_call") && plainWord().MatchString(title.Text()) && !isArgument {
 		return title.Text(), 2
 	}
 	if kind := u.Get("kind").Text(); kind != "" {

@@ -19,6 +19,7 @@ import (
 	"strings"
 
 	"toolscope/stream"
+	"toolscope/stream/lazyregexp"
 	"toolscope/ui/display"
 )
 
@@ -90,19 +91,19 @@ const fingerprintVersion = "v2:"
 // wire, and words with a digit, such as numbers, dates and ids.
 func stableText(text string) string {
 	for _, r := range unstableParts {
-		text = r.is.ReplaceAllString(text, r.as)
+		text = r.is().ReplaceAllString(text, r.as)
 	}
 	return text
 }
 
 var unstableParts = []struct {
-	is *regexp.Regexp
+	is func() *regexp.Regexp
 	as string
 }{
-	{regexp.MustCompile(`(?s)\{.*\}`), "{}"},
-	{regexp.MustCompile(`(?s)"[^"]*"`), `""`},
-	{regexp.MustCompile(`'[^' ]{1,6}'`), "''"},
-	{regexp.MustCompile(`[\pL\pN_-]*\pN[\pL\pN_-]*`), "#"},
+	{lazyregexp.New(`(?s)\{.*\}`), "{}"},
+	{lazyregexp.New(`(?s)"[^"]*"`), `""`},
+	{lazyregexp.New(`'[^' ]{1,6}'`), "''"},
+	{lazyregexp.New(`[\pL\pN_-]*\pN[\pL\pN_-]*`), "#"},
 }
 
 // subjectText names the turn and the call of a finding.

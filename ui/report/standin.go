@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"encoding/base64"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -11,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // A charClass is the class that a character and its stand-in share. Both have the same length in bytes. Characters in
@@ -299,9 +299,9 @@ var publicWords = setOf(`multi_tool_use.parallel parallel tool_uses recipient_na
 var roleWords = setOf(`model user assistant system tool`)
 
 // idPrefixes matches the prefix of an id. The prefix shows only the type of the id.
-var idPrefixes = regexp.MustCompile(`^(toolu_|srvtoolu_|call_|msg_|resp_|fc_|rs_|ws_|fs_|ci_|ig_|ctc_|mcpl?_|mcpr_|lsh_|sh_|apc_|tsc_|tso_|req_|chatcmpl-(tool-)?|gen-|run_|item_|functions\.)`)
+var idPrefixes = lazyregexp.New(`^(toolu_|srvtoolu_|call_|msg_|resp_|fc_|rs_|ws_|fs_|ci_|ig_|ctc_|mcpl?_|mcpr_|lsh_|sh_|apc_|tsc_|tso_|req_|chatcmpl-(tool-)?|gen-|run_|item_|functions\.)`)
 
-var protocolWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.:/+-]{0,63}$`)
+var protocolWord = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_.:/+-]{0,63}$`)
 
 func setOf(list string) map[string]bool {
 	set := map[string]bool{}
@@ -403,7 +403,7 @@ func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
 	text := string(json.AppendUnquoted(nil, inside))
 	if in.object && in.name {
 		in.key = text
-		if in.values && !publicWords[text] && !(in.schema && !in.named && declarationWords[text]) || !protocolWord.MatchString(text) {
+		if in.values && !publicWords[text] && !(in.schema && !in.named && declarationWords[text]) || !protocolWord().MatchString(text) {
 			replaceChars(inside, &wordMapper{at: w.names})
 		}
 		return
@@ -426,7 +426,7 @@ func (w *standInWalker) replaceValue(inside []byte, text string, in *level) {
 	case in.key == "bytes" && w.replaceBase64(inside, text):
 	case in.key == "jsonPath":
 		w.replacePath(inside)
-	case !in.values && protocolWordKeys[in.key] && protocolWord.MatchString(text):
+	case !in.values && protocolWordKeys[in.key] && protocolWord().MatchString(text):
 	case !in.object && roleWords[text]:
 	case (in.key == "model" || in.key == "modelVersion" || in.key == "model_name") && w.models[text]:
 	case strings.HasPrefix(begins, "{"), strings.HasPrefix(begins, "["), in.values && strings.HasPrefix(begins, `"`):
@@ -440,7 +440,7 @@ func (w *standInWalker) replaceValue(inside []byte, text string, in *level) {
 	case textKeys[in.key]:
 		replaceText(inside)
 	case in.values, len(text) <= maxDistinctLen && !strings.ContainsAny(text, " \n\t"):
-		replaceChars(inside[len(idPrefixes.FindString(string(inside))):], &wordMapper{at: w.names})
+		replaceChars(inside[len(idPrefixes().FindString(string(inside))):], &wordMapper{at: w.names})
 	default:
 		replaceText(inside)
 	}
