@@ -465,9 +465,9 @@ type copyOf struct {
 	times int
 }
 
-// isIdleCopy reports whether the file contains nothing new because it is a copy. Once the content of the other file
-// is replaced, or is shorter than the copy, the bytes read from the other file count as read from the copy. The
-// remaining bytes are new.
+// isIdleCopy reports whether the file contains nothing new because it is a copy of another file. Once the original is
+// replaced, or is shorter than the copy, it returns false, and the bytes that were read from the original count as
+// read from the copy. Only the bytes after them are new.
 func (t *tail) isIdleCopy() bool {
 	if t.twin == nil {
 		return false

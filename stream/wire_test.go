@@ -234,7 +234,8 @@ func TestWireLetGo(t *testing.T) {
 	}
 }
 
-// TestWireUpto checks that the prefix of a wire equals the earlier wire, and doesn't change while the wire grows.
+// TestWireUpto checks that a prefix of a wire equals the wire when it had that size, and doesn't change while the
+// wire grows.
 func TestWireUpto(t *testing.T) {
 	var w, then Wire
 	all, starts := sampleWire(&w)

@@ -22,7 +22,7 @@ func (m *Model) typedCommands() []modes.Command {
 	return []modes.Command{
 		{Word: "quit", Aliases: "q x", Does: display.Lit("quit; ask first if a client is active"), Run: func(string) { m.quitOrAsk(tea.Quit) }},
 		{Word: "quit!", Aliases: "q!", Does: display.Lit("quit without asking"), Run: func(string) { m.modeStack.queueCmd(tea.Quit) }},
-		{Word: "write", Aliases: "w", Arg: display.Lit("NAME"), Alone: true, Does: display.Lit("write a report or part of a turn to a file"), Run: func(name string) { m.exports.openWrite(name, nil) }},
+		{Word: "write", Aliases: "w", Arg: display.Lit("NAME"), Alone: true, Does: display.Lit("write a report or parts of a turn"), Run: func(name string) { m.exports.openWrite(name, nil) }},
 		{Word: "wq", Does: display.Lit("write to a file, then quit"), Run: func(string) { m.exports.openWrite("", func() { m.quitOrAsk(tea.Quit) }) }},
 		{Word: "export", Arg: display.Lit("FORMAT"), Does: display.Lit("write a report in this format"), Choices: m.exports.exportChoices, Run: m.exports.exportForm},
 		{Word: "copy", Does: display.Lit("copy a value, arguments or a report"), Run: func(string) { m.openEntryOf("copy") }},

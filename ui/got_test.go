@@ -7,7 +7,7 @@ import "testing"
 // timeline.
 func TestGot(t *testing.T) {
 	s := newScreen(t, 140, 50).feed(demo(t, "executed")...).end().press("g3")
-	s.shows("WHAT THE TOOL RECEIVED", "server web got the call as scrape_webpage (matched by the call's id)", "3.4 s before", "the first 4 B of the model's arguments, as a JSON string", "returned an error in 608 ms, 257 B",
+	s.shows("WHAT THE TOOL RECEIVED", "server web, tool scrape_webpage (matched by the call's id)", "3.4 s before", "the first 4 B of the model's arguments, as a JSON string", "returned an error in 608 ms, 257 B",
 		"the model got 28 B: cut", "was run with", "was run 3")
 	s.press("4z").shows("+312 ms  tool got    scrape_webpage", "+3.68 s  found       EXEC_CUT", "+4.43 s  found       RESULT_CUT").press("z").shows("run on cut args · result cut")
 	s.press(" ").shows(" tool  ", "from +1.01 s")

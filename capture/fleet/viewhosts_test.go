@@ -15,7 +15,7 @@ import (
 	"toolscope/capture"
 )
 
-// bare returns a view without a hub, which handles the messages that the test passes to it. Its clock shows *at.
+// bare returns a view that has no hub. It handles the messages that the test passes to it, and its clock shows *at.
 func bare(at *time.Time) *View {
 	v := &View{link: &link{}, now: func() time.Time { return *at }, quiet: silence, listening: *at, captures: map[string]*captureState{}, machines: map[string]*machine{}, lastReports: map[subjectParts]*lastReport{}}
 	v.link.up.Store(true)

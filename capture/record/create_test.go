@@ -24,7 +24,7 @@ func TestModes(t *testing.T) {
 		old := syscall.Umask(umask)
 		dir := filepath.Join(t.TempDir(), "a", "b")
 		if umask == 0o777 {
-			dir = filepath.Dir(filepath.Dir(dir)) // its parents could not be made with this umask
+			dir = filepath.Dir(filepath.Dir(dir)) // only one new directory
 			dir = filepath.Join(dir, "c")
 		}
 		r, warning, err := CreateIn(dir, "x.tsc", noon, "test")

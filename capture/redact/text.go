@@ -85,7 +85,7 @@ func (s *textRedactor) nextSettling() int64 {
 	return max(s.pos/settleStep+1, (grew+maxIdleBytes)/settleStep) * settleStep
 }
 
-// settleIdle decides the texts that have not grown for limit bytes of input.
+// settleIdle decides what to replace in the texts that have not grown for limit bytes of input.
 func (s *textRedactor) settleIdle(limit int64) {
 	for _, m := range s.texts.waiting {
 		s.settleText(m, limit)
@@ -95,14 +95,14 @@ func (s *textRedactor) settleIdle(limit int64) {
 	s.texts.waiting = slices.DeleteFunc(s.texts.waiting, func(m *matcher) bool { return !m.isHolding() })
 }
 
-// settleText decides a text that has not grown for limit bytes of input.
+// settleText decides what to replace in a text that has not grown for limit bytes of input.
 func (s *textRedactor) settleText(m *matcher, limit int64) {
 	if m.pendingFrom(s.pos) < s.pos && s.pos-m.grew >= limit {
 		s.decideNow(m)
 	}
 }
 
-// decideNow decides a text without more input. If a secret has begun, the part that has arrived is replaced, and its
+// decideNow decides what to replace in a text, without more input. If a secret has begun, the part that has arrived is replaced, and its
 // continuation is removed later.
 func (s *textRedactor) decideNow(m *matcher) {
 	s.endTrial(m)

@@ -202,8 +202,8 @@ func headerName(name []byte) (known secretName, ok bool) {
 	return known, ok
 }
 
-// listedName returns the secretName of a quoted name before a comma. Examples are ["x-api-key", and
-// set("x-api-key",. The result ok is false if there is none.
+// listedName returns the secretName of a quoted name at the end of text, before a comma, e.g. in ["x-api-key", or in
+// set("x-api-key", and a value. The result ok is false if the text doesn't end with the name of a secret.
 func listedName(text []byte) (known secretName, ok bool) {
 	text = bytes.TrimRight(text[:len(text)-1], " ")
 	if n := len(text); n == 0 || text[n-1] != '"' && text[n-1] != '\'' {

@@ -129,7 +129,7 @@ var (
 		ExplainsState: true,
 		Verdict:       "never final",
 		Meaning:       "The response ended normally, but nothing confirms that the arguments of a call are final.",
-		Advice:        "Before you run the call, check that the arguments parse. Make the application send the event that ends the call.",
+		Advice:        "Before you run the call, check that the arguments parse. Make the gateway or the server send the event that ends the call.",
 	}
 	ItemDoneMissing = &stream.Diagnosis{
 		Code: "ITEM_DONE_MISSING", Severity: stream.Info, By: stream.Gateway,

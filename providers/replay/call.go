@@ -246,8 +246,8 @@ func refusalText(words, id, name, ours string) string {
 	return protocol.FillRefusal(words, id, name)
 }
 
-// callTemplates contains the forms in which a client writes calls, if they are not the usual form. A template has the
-// fields in the client's order, with capitalised words in place of the values. The key is either the target's
+// callTemplates contains the forms in which a client writes calls, where they differ from the usual form. A template
+// has the fields in the client's order, with capitalised words in place of the values. The key is either the target's
 // protocol or the protocols of the source and the target, as "from>to". Fields without a value are omitted.
 type callTemplates map[string]string
 

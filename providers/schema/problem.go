@@ -548,7 +548,7 @@ func outlineOf(root *schemaNode) string {
 	return strings.Join(words, ", ")
 }
 
-// typeOf returns the type of a key's value, or "" if any type is allowed.
+// typeOf returns the type of a key's value, its allowed strings if there are few, or "" if any type is allowed.
 func (n *schemaNode) typeOf(name string) string {
 	p := n.props[name]
 	switch {

@@ -23,6 +23,7 @@ import (
 	"toolscope/capture/redact"
 	"toolscope/providers/client"
 	"toolscope/providers/host"
+	"toolscope/stream/count"
 )
 
 // clientLaunch is the command that starts a client, with the variables, flags and settings that send the
@@ -126,7 +127,7 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 				}
 			}
 		}
-		o.did = []string{fmt.Sprintf("the variables for all known clients (%d)", len(o.vars))}
+		o.did = []string{count.Of(len(o.vars), "variable") + " for the known clients"}
 		return nil
 	}
 	p, _ := o.point.WithAddresses(proxyAddressFor(all, url))

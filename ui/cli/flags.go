@@ -468,7 +468,7 @@ func sizeOf(flag, text string) (bytes int64, err error) {
 		wrong = "too large"
 	}
 	if wrong != "" {
-		return 0, usageErrorf("%s %q: %s\nuse at least %dMB, in kB, MB, GB or TB, or in KiB, MiB, GiB or TiB, e.g. 500MB or 20GiB", flag, text, wrong, minMemory/1_000_000)
+		return 0, usageErrorf("%s %q: %s\nuse at least %dMB; the units are kB, MB, GB, TB, KiB, MiB, GiB and TiB, e.g. 500MB or 20GiB", flag, text, wrong, minMemory/1_000_000)
 	}
 	return int64(n * unit), nil
 }

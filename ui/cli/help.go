@@ -218,7 +218,7 @@ func themesHelp(l lineWriter) {
 }
 
 func targetsHelp(l lineWriter) {
-	l.writeWrapped("", "These are the targets for replay --to. A target is a kind of provider that gets the history, with the rules that it applies. 'all' means every target.")
+	l.writeWrapped("", "These are the targets for replay --to. A target is a kind of provider to which the history would be sent. Each target has its own rules for the history. 'all' means every target.")
 	for _, t := range providers.Targets() {
 		l.printLine("")
 		l.printLine("  %-18s %s", t.Name, t.Title)

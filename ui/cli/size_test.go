@@ -16,7 +16,7 @@ func TestSizeOf(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "x", "MB", "GiB", "5iB", "5000000i", "-1GB", "1kB", "1KiB", "2000TB", "NaN", "5PiB"} {
-		if _, err := sizeOf("--keep", text); err == nil || !strings.Contains(err.Error(), "or in KiB, MiB, GiB or TiB") {
+		if _, err := sizeOf("--keep", text); err == nil || !strings.Contains(err.Error(), "KiB, MiB, GiB and TiB") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

@@ -36,8 +36,8 @@ const (
 // https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
 const maxResponseBytes = 4 << 20
 
-// An httpSender posts spans to a collector. Its URL and headers are fixed when it is created. It ignores variables
-// that are meant for the watched program.
+// An httpSender posts spans to a collector. Its URL and headers are fixed when it is created. It ignores the
+// OTEL_ variables, which are meant for the watched program.
 type httpSender struct {
 	url     string
 	headers http.Header

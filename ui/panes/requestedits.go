@@ -75,7 +75,7 @@ func previousRequest(v *providers.View, t *stream.Turn, x *providers.Exchange, d
 	return before.RequestBody(), draw.Clean(RequestName(v, number)).Between("What changed since ", "")
 }
 
-// editNameCells is the width of the names of the parts.
+// editNameCells is the minimum width, in cells, of the column with the names of the request's parts.
 const editNameCells = 20
 
 // drawRow draws a row of the table.

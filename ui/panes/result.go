@@ -265,7 +265,7 @@ const maxLineText = 400
 // sent to the model.
 func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.Pen) (lines []toolLine) {
 	for _, g := range v.ToolRuns(c) {
-		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s got the call as %s (matched %s)", g.Server, g.Tool, g.How))))
+		lines = append(lines, plainLine(screen.Alike, p.Name(fmt.Sprintf("server %s, tool %s (matched %s)", g.Server, g.Tool, g.How))))
 		times := []string{g.SinceMoment(c.FirstArgAt, "its first byte")}
 		if r := c.RuleRun(stream.ParsableObject); r.Event > 0 && !r.Replaced {
 			times = append(times, g.SinceMoment(v.EventPrefix(r.Event, 0).At, "it looked done"))

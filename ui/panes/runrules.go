@@ -100,7 +100,7 @@ func (x *RunRules) openSelected() {
 	case at != x.open:
 		x.open = at
 	case x.rules[at].Event == 0:
-		x.host.Say(display.Lit("with this rule, the call has not run"))
+		x.host.Say(display.Lit("under this rule, a client has not run the call yet"))
 	default:
 		x.lead(x.of, x.rules[at].Event)
 	}
