@@ -113,7 +113,7 @@ func readZed(d *DB, tables map[string]*Table) ([]byte, error) {
 		return nil, err
 	}
 	if len(threads) == 0 && d.only == "" {
-		return nil, errors.New("Zed's database contains no threads")
+		return nil, errors.New("the database of Zed contains no threads")
 	}
 	slices.Reverse(threads) // the newest row is the last one
 	return append(bytes.Join(threads, []byte("\n")), '\n'), nil
