@@ -75,7 +75,7 @@ func TestQuestions(t *testing.T) {
 		{"where in the run", feeding(manyAnswers), false, "", []string{" ···✗······✗······✗"}},
 		{"is it safe to run", sample("early"), false, "5", []string{"!! as soon as it parses", "30 B too soon", "only if complete and valid"}},
 		{"what would a careless client have run", sample("malformed"), false, "5", []string{"WOULD HAVE RUN", "not JSON: it fails"}},
-		{"which client is careless", sample("early"), false, "5", []string{"careless: the kinds marked ! or !!; no known program does this"}},
+		{"which client is careless", sample("early"), false, "5", []string{"careless: clients of the kinds marked ! or !!; none is known"}},
 		{"what would another provider get", sample("malformed"), false, "p", []string{"∅ Sent as {} to 5 of 10 providers", "PROVIDER          GETS              ACCEPTED?        LOST", "mistral           =  the same text  not known"}},
 		{"what was really sent back", sample("history"), false, "o", []string{"∅ {} was sent, not the 55 bytes that the model wrote", "the request carried  2 B", "cause  the client  like OpenClaw before #61956; accepted"}},
 		{"why was my request refused", feeding(refusedSession), false, "!", []string{"The provider refused messages[1].content[0]", "cause  your client", "since  From turn 3 on, the call or its result is missing."}},

@@ -51,7 +51,7 @@ func (s *seen) seenGoingOn(t *testing.T, exchange int) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if notes := strings.Join(s.notes, "\n"); strings.Count(notes, "it was cut off above: no sign of a/main") != 1 || s.data[string(rune('0'+exchange))] != "<1:1>" {
+	if notes := strings.Join(s.notes, "\n"); strings.Count(notes, "was cut off above: no sign of a/main") != 1 || s.data[string(rune('0'+exchange))] != "<1:1>" {
 		t.Errorf("%q\n%v", notes, s.data)
 	}
 }

@@ -294,7 +294,7 @@ func (x *RunRules) appendCareless(s *Context, c Selection, w int) {
 	case !marked:
 		return
 	case len(careless) == 0:
-		careless = []string{"the kinds marked ! or !!; no known program does this"}
+		careless = []string{"clients of the kinds marked ! or !!; none is known"}
 	}
 	text := s.Pen.Clean(strings.Join(careless, "; ")).Between("careless: ", "")
 	for _, line := range display.Wrap(text, max(w-findingLeft, 8)) {
