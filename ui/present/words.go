@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,18 +18,44 @@ import (
 // IsPlain reports whether a turn is a plain HTTP response, and not the response of a model.
 func IsPlain(t *stream.Turn) bool { return t.Protocol == "http" && t.Request != nil }
 
-var modelDate = regexp.MustCompile(`[-@](?:20\d{6}|20\d\d-\d\d-\d\d|\d{2}-\d{2})(?:-v\d+(?::\d+)?)?$|-v\d+(?::\d+)?$`)
-
 // ShortModel returns the name of a model without its vendor and date.
 func ShortModel(model string) string {
 	short := model[strings.LastIndexByte(model, '/')+1:]
 	for _, vendor := range []string{"us.", "eu.", "apac.", "global.", "anthropic.", "claude-"} {
 		short = strings.TrimPrefix(short, vendor)
 	}
-	if short = modelDate.ReplaceAllString(short, ""); short == "" {
-		return model
+	return cmp.Or(cutModelDate(short), model)
+}
+
+// modelDates are the forms of a date at the end of a model's name. A # is a digit.
+var modelDates = []string{"-20##-##-##", "@20##-##-##", "-20######", "@20######", "-##-##", "@##-##"}
+
+// cutModelDate removes a version such as -v2:0 at the end of a model's name, and the date before it.
+func cutModelDate(name string) string {
+	if i := strings.LastIndex(name, "-v"); i >= 0 {
+		major, minor, hasMinor := strings.Cut(name[i+2:], ":")
+		if isNumber(major) && (!hasMinor || isNumber(minor)) {
+			name = name[:i]
+		}
 	}
-	return short
+	for _, form := range modelDates {
+		if i := len(name) - len(form); i >= 0 && hasForm(name[i:], form) {
+			return name[:i]
+		}
+	}
+	return name
+}
+
+func isNumber(text string) bool { return text != "" && hasForm(text, strings.Repeat("#", len(text))) }
+
+// hasForm reports whether a text has a form of the same length, in which a # is a digit.
+func hasForm(text, form string) bool {
+	for i := range len(form) {
+		if c := text[i]; form[i] != '#' && c != form[i] || form[i] == '#' && (c < '0' || c > '9') {
+			return false
+		}
+	}
+	return true
 }
 
 // TurnTitle names a turn by the first of these that is known: its parent, its request, its model, its file or its
