@@ -81,7 +81,9 @@ func (a *app) runScreen(o ui.Options, feed func(), sig *signals, typed []tea.Key
 	m := ui.New(o)
 	// This function handles signals and panics itself. Bubble Tea restores the terminal only on some signals, and
 	// prints stack traces.
-	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(),
+	// At 120 frames per second, the first frame and the response to a key appear up to 8 ms earlier. Traffic causes no
+	// more frames, because the screen limits these itself.
+	p = tea.NewProgram(m, tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithoutCatchPanics(), tea.WithFPS(120),
 		tea.WithOutput(terminal), tea.WithFilter(sig.filterMessage))
 	post.program = p
 	post.live.start(guarded)
