@@ -45,7 +45,7 @@ func Parse(text []byte) ([]Price, error) {
 		return nil, &ParseError{Line: 1, Problem: "null is not a list", Right: rightList}
 	}
 	r := reader{text: text, in: json.NewDecoder(bytes.NewReader(text))}
-	_, _ = r.in.Token() // the opening bracket; there is no error, because the text is JSON
+	_, _ = r.in.Token() // the opening bracket; it can be read, because the text is valid JSON
 	var rows []Price
 	at := map[rowKey]int{}
 	for r.in.More() {

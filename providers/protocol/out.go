@@ -168,8 +168,8 @@ func (o *Out) removeTurn(t *Turn) {
 	}
 }
 
-// IsError reports whether the value of an error field is an error. If there is no error, some servers write an empty
-// object, an empty string or false.
+// IsError reports whether an error field contains an error. Without an error, some servers write an empty object, an
+// empty string or false.
 func IsError(err json.Value) bool {
 	return err.IsPresent() && !err.EmptyObject() && !err.Empty() && !err.Is("") && string(err) != "false"
 }

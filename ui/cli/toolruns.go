@@ -118,7 +118,7 @@ func (o *jsonObject) addCallRef(r stream.Ref) {
 }
 
 // addMatch writes the call that a request runs, the basis for the match, the times, and the differences between the
-// arguments. If there is no match, it writes the calls that the request may run.
+// arguments. If the call is not certain, it writes the possible calls.
 func (o *jsonObject) addMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		if len(a.Candidates) > 0 {
@@ -249,7 +249,7 @@ func (p *textPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolReq
 }
 
 // writeMatch writes the call that a request runs, the basis for the match, the times, and whether the arguments are
-// the same. If there is no match, it writes the calls that the request may run.
+// the same. If the call is not certain, it writes the possible calls.
 func (p *textPrinter) writeMatch(a *toolrun.ToolRequest) {
 	if a.Call == nil {
 		switch {

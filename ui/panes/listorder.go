@@ -188,11 +188,16 @@ func (l *List) sortByHarm() {
 // sortByIdle sorts the rows of open calls and turns: those that have been silent for longest come first, the others
 // stay sorted by time.
 func (l *List) sortByIdle(numbers []uint32) {
-	idle := func(number uint32) time.Duration {
+	idle := make(map[uint32]time.Duration)
+	for _, number := range numbers {
 		at := l.targetOfNumber(int(number))
-		return LongIdle(l.idleOf(at.turn, at.n))
+		if long := LongIdle(l.idleOf(at.turn, at.n)); long > 0 {
+			idle[number] = long
+		}
 	}
-	slices.SortStableFunc(numbers, func(a, b uint32) int { return cmp.Compare(idle(b), idle(a)) })
+	if len(idle) > 0 {
+		slices.SortStableFunc(numbers, func(a, b uint32) int { return cmp.Compare(idle[b], idle[a]) })
+	}
 }
 
 // sortByValue sorts the rows by a column: numbers in descending order, and names alphabetically.

@@ -298,7 +298,7 @@ func (g *Group) FindingRates() (list []Rate) {
 }
 
 // quantileOf returns the quantile p: the smallest value that at least the fraction p of the values do not exceed. It
-// returns false if there are no values, or too few to expect at least one above the quantile.
+// returns false if there are too few values for at least one to lie above the quantile.
 func quantileOf(values []time.Duration, p float64) (time.Duration, bool) {
 	if n := len(values); n == 0 || p > 0.5 && float64(n)*(1-p) < 1-1e-9 {
 		return 0, false
