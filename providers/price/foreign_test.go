@@ -128,6 +128,21 @@ func TestSince(t *testing.T) {
 	}
 }
 
+// TestDoubtsAdd checks that a price in doubt keeps its reason if the day is unknown too.
+func TestDoubtsAdd(t *testing.T) {
+	rows, err := Parse([]byte(`[{"provider":"openai","id":"m","input":1,"output":1,"as_of":"2026-08-21","since":[{"day":"2026-09-01","input":3,"output":3}]}]`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows[0].Doubt = "another seller"
+	if got, want := rows[0].onDay("", 1, "").Doubt, "another seller; the price changed on 2026-09-01, but the day of this turn is unknown"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := rows[0].onDay("2026-10-01", 1, "").Doubt; got != "another seller" {
+		t.Errorf("got %q, want only the first reason", got)
+	}
+}
+
 // TestIsSnapshot checks which suffixes only identify a snapshot of a model.
 func TestIsSnapshot(t *testing.T) {
 	for rest, want := range map[string]bool{

@@ -126,11 +126,12 @@ func (p Price) onDay(day string, input int64, service string) Price {
 		return now
 	}
 	r, _, _, _ := now.ratesFor(input, service)
-	for _, s := range all {
+	if slices.ContainsFunc(all, func(s Change) bool {
 		p.Rates, p.Tiers = s.Rates, s.Tiers
-		if other, _, _, _ := p.ratesFor(input, service); other != r {
-			now.Doubt = fmt.Sprintf("the price changed on %s, but the day of this turn is unknown", all[len(all)-1].Day)
-		}
+		other, _, _, _ := p.ratesFor(input, service)
+		return other != r
+	}) {
+		now.addDoubt(fmt.Sprintf("the price changed on %s, but the day of this turn is unknown", all[len(all)-1].Day))
 	}
 	return now
 }

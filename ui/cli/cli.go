@@ -203,6 +203,7 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	a.helpCommand(root)
 	describeFlags(root)
+	checkFlagGroups(root)
 	a.acceptOldFlags(root)
 	a.addCompletions(root)
 	return root

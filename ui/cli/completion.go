@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -384,6 +385,52 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		err = fmt.Errorf("%w%s", err, suggestFlag(cmd, unknown))
 	}
 	return usageErrorf("%w\n%s --help lists the flags", err, cmd.CommandPath())
+}
+
+// Cobra keeps the names of the flags that exclude or need each other in these annotations. Each value is one group.
+const (
+	exclusiveFlags = "cobra_annotation_mutually_exclusive"
+	dependentFlags = "cobra_annotation_required_if_others_set"
+)
+
+// checkFlagGroups makes the commands report flags that can't be combined, and flags that need each other, as wrong
+// usage. Cobra's own check would be a failure of the command, which for check means that there are findings.
+func checkFlagGroups(cmd *cobra.Command) {
+	before := cmd.PreRunE
+	cmd.PreRunE = func(cmd *cobra.Command, args []string) (err error) {
+		cmd.Flags().Visit(func(f *pflag.Flag) {
+			for name := range flagsInGroups(f, exclusiveFlags) {
+				if err == nil && cmd.Flags().Changed(name) {
+					err = usageErrorf("--%s: can't be combined with --%s\nuse one of them", f.Name, name)
+				}
+			}
+			for name := range flagsInGroups(f, dependentFlags) {
+				if err == nil && !cmd.Flags().Changed(name) {
+					err = usageErrorf("--%s: needs --%s\nuse both of them", f.Name, name)
+				}
+			}
+		})
+		if err != nil || before == nil {
+			return err
+		}
+		return before(cmd, args)
+	}
+	for _, sub := range cmd.Commands() {
+		checkFlagGroups(sub)
+	}
+}
+
+// flagsInGroups returns the names of the other flags in the groups of a flag.
+func flagsInGroups(f *pflag.Flag, kind string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, group := range f.Annotations[kind] {
+			for name := range strings.FieldsSeq(group) {
+				if name != f.Name && !yield(name) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // suggestFlag suggests the flags that are similar to an unknown long flag.

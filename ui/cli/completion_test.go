@@ -108,3 +108,17 @@ func TestManual(t *testing.T) {
 		}
 	}
 }
+
+// TestFlagGroups checks that flags that exclude or need each other are wrong usage: check's exit code 1 means findings.
+func TestFlagGroups(t *testing.T) {
+	for line, want := range map[string]string{
+		"print --summary --count x":          "--count: can't be combined with --summary\nuse one of them\n",
+		"check --no-color --color always x":  "--color: can't be combined with --no-color\nuse one of them\n",
+		"hub --tls-cert x":                   "--tls-cert: needs --tls-key\nuse both of them\n",
+		"run --screen --headless -- program": "--headless: can't be combined with --screen\nuse one of them\n",
+	} {
+		if out := command(t, nil, strings.Fields(line)...); out.code != 2 || out.stderr != "toolscope: "+want {
+			t.Errorf("%s: exit code %d, %q; want 2, %q", line, out.code, out.stderr, want)
+		}
+	}
+}

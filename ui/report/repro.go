@@ -181,11 +181,12 @@ var skippedHeaders = []string{
 // redacted is the start of the text with which toolscope replaces a secret.
 const redacted = "[redacted:"
 
-// Curl returns a command for a POSIX shell that sends the request. Redacted secrets in headers become shell
-// variables. Redacted secrets in the body stay redacted.
+// Curl returns a command for a POSIX shell that sends the request. Only control characters in a URL or a header, which
+// HTTP does not allow, need bash, zsh or ksh. Redacted secrets in headers become shell variables. Redacted secrets in
+// the body stay redacted.
 func (a *CapturedRequest) Curl() []byte {
 	var b bytes.Buffer
-	words := bytes.IndexByte(a.Body, 0) < 0 // a shell argument can't contain a zero byte
+	words := !strings.ContainsFunc(string(a.Body), isControl) // not every shell has escapes for these, and none can pass a zero byte
 	if !words {
 		fmt.Fprintf(&b, "printf %%s %s | base64 -d | ", base64.StdEncoding.EncodeToString(a.Body))
 	}
@@ -225,10 +226,13 @@ func (a *CapturedRequest) headerArg(name, value string) string {
 	return shellQuote(strings.ToLower(name)+": "+before) + `"$` + variable + `"`
 }
 
+// isControl reports whether a terminal could obey a character: a control character other than a line break.
+func isControl(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 }
+
 // shellQuote quotes a text as one word of a shell command. Control characters other than line breaks are written as
 // escapes.
 func shellQuote(text string) string {
-	if strings.IndexFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r >= 0x80 && r < 0xa0 }) >= 0 {
+	if strings.ContainsFunc(text, isControl) {
 		return shellQuoteEscaped(text)
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
