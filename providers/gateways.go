@@ -66,6 +66,8 @@ var refusalReasons = []struct {
 }{
 	{"no credit", []int{402}, []string{"insufficient_quota", "credit balance is too low"}},
 	{"the key or its permissions", []int{401, 403}, nil},
+	{"the provider doesn't keep this item", nil, []string{"previous_response_not_found", "Item with id '", "Previous response with id '"}},
+	{"no endpoint for the model fits the request", nil, []string{"No endpoints found that ", "No endpoints found matching ", "No allowed providers are available"}},
 	{"no such model or path", []int{404}, []string{"model_not_found"}},
 }
 
@@ -90,7 +92,7 @@ var lostConnection = lazyregexp.New(`(?i)^(?:terminated|fetch failed|network err
 	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
 // causeOfFailure adds the party at fault to the error of a turn. With a status from 400 to 499, the request is at
-// fault, unless the provider only refuses it for now. HTML never comes from a provider.
+// fault, unless the provider only refuses it for now, or refuses the model's output. HTML never comes from a provider.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn int32) *stream.FailureInfo {
 	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection().MatchString(words) {
 		said.By, said.Code = stream.Network, ""
@@ -106,6 +108,7 @@ func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn in
 		said.Cause, said.Gateway = stream.Gateway, gatewayName(x.Head, &x.Response)
 	case repeats != 0:
 		said.Cause = repeats
+	case x.discardsOutput():
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status), said.Code == "insufficient_quota":
 		said.Cause = stream.Client
 	}

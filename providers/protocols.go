@@ -295,7 +295,7 @@ func errorWords(body json.Value) string {
 			return text.Text()
 		}
 	}
-	return ""
+	return protocol.ValidationWords(body.Get("detail"))
 }
 
 // Close leaves the turn open, because it is unknown whether the turn ended.

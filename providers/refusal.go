@@ -22,7 +22,7 @@ var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "valida
 func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32) *stream.Refusal {
 	status := x.Head.Status
 	switch {
-	case said.By != 0 && said.By != stream.Provider, x.AnsweredHere, isFromGateway(x.Head, &x.Response):
+	case said.By != 0 && said.By != stream.Provider, x.AnsweredHere, isFromGateway(x.Head, &x.Response), x.discardsOutput():
 		return nil
 	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status):
 	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent(turn), status == 0 && x.past.fitsWords(words):
@@ -37,6 +37,12 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32)
 		x.past.locateRefusal(r, inner, json.Value(response).Get("error").Get("param").Text())
 	}
 	return r
+}
+
+// discardsOutput reports whether the error is about the model's output, not about the request: Groq answers with status
+// 400 if it can't read the call that the model wrote.
+func (x *Exchange) discardsOutput() bool {
+	return x.Head.Status >= 400 && bytes.Contains(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody)), []byte("failed_generation"))
 }
 
 // maxErrorBody is the maximum number of bytes of an error that are searched for another error.
@@ -108,7 +114,8 @@ func errorMessage(v json.Value) string {
 }
 
 var (
-	placeWords    = lazyregexp.New(`\b(messages|input|contents|tools|function_declarations|functionDeclarations)(\.\d+|\.?\[\d+\]|\.[A-Za-z_]+)+`)
+	placeWords    = lazyregexp.New(`\b(messages|input|contents|tools|toolConfig\.tools|system|function_declarations|functionDeclarations)(\.?\[\d+\]|\.\d+\b)(\.\d+|\.?\[\d+\]|\.[A-Za-z_]+)*`)
+	locationWords = lazyregexp.New(`'body', '(?:messages|input|tools)', \d+(?:, (?:'[^']*'|\d+))*`)
 	placeSteps    = lazyregexp.New(`\d+|[A-Za-z_]+`)
 	indexWords    = lazyregexp.New(`(?:message|at) index (\d+)`)
 	positionWords = lazyregexp.New("`?(?:default_api:)?([A-Za-z0-9_.:-]+)`? ?, position (\\d+)")
@@ -120,7 +127,7 @@ var (
 func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 	body := json.Value(h.x.RequestBody())
 	var value json.Value
-	said := cmp.Or(placeWords().FindString(words), placeWords().FindString(param))
+	said := cmp.Or(placeWords().FindString(words), strings.TrimPrefix(locationWords().FindString(words), "'body', "), placeWords().FindString(param))
 	if h.x.Head.Incremental {
 		r.Said = said
 	} else if said != "" {
@@ -154,6 +161,9 @@ func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 		r.Place = placeMessage(r.Path, value)
 	} else if r.Said != "" && !h.x.Head.Incremental {
 		r.Found, r.Place = stream.FoundNowhere, stream.Messagef("the error names a place that is not in the request as it was sent")
+		if said != "" && !strings.HasPrefix(said, "function") && placeIn(body, placeSteps().FindAllString(said, -1)) != nil {
+			r.Place = stream.Messagef("the error names a place where the request as it was sent has something else")
+		}
 	}
 	best := 0
 	for i := range h.check.breaches {
@@ -199,17 +209,21 @@ func resolvePlace(body json.Value, said, words string) (value json.Value, found 
 	if strings.HasPrefix(steps[0], "function") {
 		return declarationAt(body, steps)
 	}
-	root := body.Get(steps[0])
-	if value = followSteps(root, steps[1:]); value != nil && hasNamedKind(value, words) {
+	if value = placeIn(body, steps); value != nil && hasNamedKind(value, words) {
 		return value, stream.FoundAsSent
 	}
 	if steps[0] != "messages" || len(steps) < 2 {
 		return nil, stream.FoundNowhere
 	}
-	if value = joinedAt(root, steps[1:]); value != nil && hasNamedKind(value, words) {
+	if value = joinedAt(body.Get("messages"), steps[1:]); value != nil && hasNamedKind(value, words) {
 		return value, stream.FoundJoined
 	}
 	return nil, stream.FoundNowhere
+}
+
+// placeIn returns the value at a place in the request as sent, or nil if the request doesn't contain the place.
+func placeIn(body json.Value, steps []string) json.Value {
+	return followSteps(body.Get(steps[0]), steps[1:])
 }
 
 // declarationAt returns the function declaration with the given number. The declarations of all tools are
@@ -232,8 +246,10 @@ func declarationAt(body json.Value, steps []string) (value json.Value, found str
 var otherCase = map[string]string{"function_declarations": "functionDeclarations", "functionDeclarations": "function_declarations"}
 
 // followSteps follows steps from a value. It skips names that the value doesn't contain, because providers
-// add the names of types. It stops at a block of a message. It returns nil if an element doesn't exist.
+// add the names of types. It stops at a block of a message. A place that is a list is the object that contains the
+// list. It returns nil if an element doesn't exist.
 func followSteps(v json.Value, steps []string) json.Value {
+	var object json.Value // the last object on the way
 	for i, step := range steps {
 		n, err := strconv.Atoi(step)
 		switch {
@@ -243,7 +259,7 @@ func followSteps(v json.Value, steps []string) json.Value {
 				next = v.Get(otherCase[step])
 			}
 			if k := next.Kind(); k == '[' || k == '{' && !isBlock(v) {
-				v = next
+				object, v = v, next
 			}
 		case err == nil && v.Kind() == '[':
 			if v = elementAt(v, n); v == nil {
@@ -254,7 +270,7 @@ func followSteps(v json.Value, steps []string) json.Value {
 		}
 	}
 	if v.Kind() == '[' {
-		return nil
+		return object
 	}
 	return v
 }
@@ -331,11 +347,12 @@ func hasNamedKind(v json.Value, words string) bool {
 		}
 	}
 	named := false
-	if kind := v.Get("type").Text(); kind != "" && strings.Contains(words, "found `"+kind+"`") {
+	kind := v.Get("type").Text()
+	if kind != "" && (strings.Contains(words, "found `"+kind+"`") || strings.Contains(words, "Input tag '"+kind+"'")) {
 		return true
 	}
 	for _, kind := range blockKinds {
-		if !strings.Contains(words, kind) {
+		if !namesKind(words, kind) {
 			continue
 		}
 		if named = true; hasKind(v, kind) {
@@ -343,6 +360,21 @@ func hasNamedKind(v json.Value, words string) bool {
 		}
 	}
 	return !named
+}
+
+// namesKind reports whether words contain the name of a kind of block. The name may be the end of a longer name only in
+// redacted_thinking: web_search_tool_result is another kind.
+func namesKind(words, kind string) bool {
+	for {
+		before, after, found := strings.Cut(words, kind)
+		if !found {
+			return false
+		}
+		if last := before[max(0, len(before)-1):]; last != "_" || strings.HasSuffix(before, "redacted_") {
+			return true
+		}
+		words = after
+	}
 }
 
 // hasKind reports whether a value is a block of a kind, or a message that contains such a block.
@@ -440,17 +472,21 @@ var ruleFields = map[string][]string{
 // ruleWords lists, for each rule, lower-case words in errors with which providers refuse a request that breaks the
 // rule.
 var ruleWords = map[string][]string{
-	"call-answered":     {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "function call turn", "tool use concurrency issues"},
-	"result-has-call":   {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},
-	"result-once":       {"single result", "number of function response", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
-	"result-follows":    {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn"},
-	"id-unique":         {"must be unique", "duplicate"},
-	"item-unique":       {"duplicate"},
-	"id-legal":          {"too long", "max_length", "should match pattern", "length of 9"},
-	"name-legal":        {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
-	"tool-name-legal":   {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
-	"arguments-object":  {"valid dictionary", "json object", "google.protobuf.struct"},
-	"arguments-string":  {"expected a string, but got an object", "valid string"},
+	"call-answered":    {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "function call turn", "tool use concurrency issues"},
+	"result-has-call":  {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},
+	"result-once":      {"single result", "number of function response", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
+	"result-follows":   {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn"},
+	"id-unique":        {"must be unique", "duplicate"},
+	"item-unique":      {"duplicate"},
+	"id-legal":         {"too long", "max_length", "should match pattern", "length of 9"},
+	"name-legal":       {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
+	"tool-name-legal":  {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
+	"arguments-object": {"valid dictionary", "json object", "google.protobuf.struct"},
+	"arguments-string": {"expected a string, but got an object", "valid string"},
+	"arguments-json": {
+		"expecting value: line", "delimiter: line", "expecting property name", "unterminated string starting", "invalid \\escape", "extra data: line", "invalid control character at",
+		"must be in json format", "can only get item pairs from a mapping", "has no attribute 'items'", "arguments as json", "invalid json in tool call",
+	},
 	"reasoning-alone":   {"required following item"},
 	"reasoning-kept":    {"expected `thinking`", "'reasoning' item", "must be passed back", "reasoning_content", "cannot be modified"},
 	"reasoning-same":    {"cannot be modified", "could not be verified", "signature"},

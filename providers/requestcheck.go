@@ -79,6 +79,9 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 			if b.Diagnosis == replay.IDCollision.Diagnosis {
 				of.cause = causeOfSameID(observed, at.ID)
 			}
+			if b.Rule == "arguments-json" && sendsBackBroken(observed, at.ID) {
+				of.cause = stream.Model
+			}
 		}
 	}
 	if slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == replay.SignatureKept }) {
@@ -206,6 +209,13 @@ func causeOfSameID(observed []replay.Observation, id string) stream.Party {
 		}
 	}
 	return 0
+}
+
+// sendsBackBroken reports whether the client sent back a call unchanged whose arguments were broken when they arrived.
+func sendsBackBroken(observed []replay.Observation, id string) bool {
+	return slices.ContainsFunc(observed, func(o replay.Observation) bool {
+		return o.Call != nil && o.ID == id && o.Treatment == replay.Intact && o.Call.Syntax() == json.SyntaxBroken
+	})
 }
 
 // causeOfRepeatedID returns the party that used an id for two calls, if an error refuses the request for this id and

@@ -296,7 +296,8 @@ func TestBreachAtClose(t *testing.T) {
 func TestRefusalPlace(t *testing.T) {
 	question := func(text string) string { return `{"role":"user","content":[{"type":"text","text":"` + text + `"}]}` }
 	request := `{"model":"claude-opus-4","max_tokens":9,"tools":[{"name":"ls","input_schema":{}},{"name":"fs.rm","input_schema":{}}],"messages":[` +
-		strings.Join([]string{question("a"), question("b"), model(portsCall), portsResult, question("c")}, ",") + `]}`
+		strings.Join([]string{question("a"), question("b"), model(portsCall), portsResult, question("c")}, ",") + `],` +
+		`"system":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"toolConfig":{"tools":[{"toolSpec":{"name":"a"}}]}}`
 	for _, test := range []struct{ words, path, found string }{
 		{"messages.2.content.0: no", "messages[2].content[0]", stream.FoundAsSent},
 		{"messages.2.content.0.tool_use.input: Input should be a valid dictionary", "messages[2].content[0]", stream.FoundAsSent},
@@ -310,11 +311,97 @@ func TestRefusalPlace(t *testing.T) {
 		{"something about toolu_net1", "messages[2].content[0]", stream.FoundByID},
 		{"nothing is named; call_id is only a word", "", stream.FoundNowhere},
 		{"toolu_unknown1 is not in the request", "", stream.FoundNowhere},
+		{"messages.2.content: no", "messages[2]", stream.FoundAsSent},
+		{"messages.2.content.0: Input tag 'tool_use' does not match any of the expected tags: 'text', 'thinking', 'tool_result'", "messages[2].content[0]", stream.FoundAsSent},
+		{"messages.2: `web_search` tool use was found without a corresponding `web_search_tool_result` block", "messages[2]", stream.FoundAsSent},
+		{"messages.2: Expected `redacted_thinking`", "", stream.FoundNowhere},
+		{"system.1.text: cache_control cannot be set for empty text blocks", "system[1]", stream.FoundAsSent},
+		{"system.7.text: no", "", stream.FoundNowhere},
+		{"the value at toolConfig.tools.0.toolSpec.name is wrong", "toolConfig.tools[0].toolSpec", stream.FoundAsSent},
+		{"[{'loc': ('body', 'messages', 3, 'typed-dict', 'content'), 'msg': 'Input should be a valid string'}]", "messages[3]", stream.FoundAsSent},
+		{"the operating system.Please reduce your messages.Then", "", stream.FoundNowhere},
 	} {
 		in, _ := play(otherHost, asked{request, refusedWith(test.words), 400})
 		r := in.Session().Turns[0].Refusal
 		if r == nil || r.Path != test.path || r.Found != test.found {
 			t.Errorf("%s: %+v, want %q %q", test.words, r, test.path, test.found)
+		}
+	}
+}
+
+// TestPlaceWords checks what the finding says about the place that an error names: the words that providers and servers
+// use are never said to name a place that the request doesn't have, if it has it.
+func TestPlaceWords(t *testing.T) {
+	request := portsRequest(portsAsk, model(portsCall), portsResult)
+	for _, test := range []struct{ words, want string }{
+		{"messages.2: `thinking` is wrong", "refused (HTTP 400): the error names a place where the request as it was sent has something else; the"},
+		{"messages.7: no", "refused (HTTP 400): the error names a place that is not in the request as it was sent; the"},
+		{"messages: no", "refused (HTTP 400); the"},
+	} {
+		in, _ := play(otherHost, asked{request, refusedWith(test.words), 400})
+		if got := in.Session().Turns[0].Findings[0].Message; !strings.HasPrefix(got, test.want) {
+			t.Errorf("%s: %q, want %q", test.words, got, test.want)
+		}
+	}
+}
+
+// TestWordsOfRefusals checks the reasons and the words of refusals, and the party at fault, for errors whose status or
+// form says something else.
+func TestWordsOfRefusals(t *testing.T) {
+	const chat = "https://models.example/v1/chat/completions"
+	call := func(arguments string) string {
+		return `{"model":"m","messages":[` + portsAsk + `,{"role":"assistant","tool_calls":[{"id":"call_net1","type":"function","function":{"name":"netstat","arguments":"` +
+			arguments + `"}}]},{"role":"tool","tool_call_id":"call_net1","content":"22"}]}`
+	}
+	said := func(message, code string) string {
+		return `{"error":{"message":"` + message + `","type":"invalid_request_error","code":"` + code + `"}}`
+	}
+	broken := asked{`{"model":"m","messages":[` + portsAsk + `]}`, `{"id":"c","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"tool_calls",` +
+		`"message":{"role":"assistant","tool_calls":[{"id":"call_net1","type":"function","function":{"name":"netstat","arguments":"{\"a\":x}"}}]}}]}`, 200}
+	for _, test := range []struct {
+		name  string
+		first asked
+		next  asked
+		want  string
+	}{
+		{"no such model", asked{}, asked{call("{}"), said("The model m does not exist", "model_not_found"), 404}, "REQUEST_REFUSED error client: refused (HTTP 404): no such model or path;"},
+		{"no such path", asked{}, asked{call("{}"), `{"detail":"Not Found"}`, 404}, "REQUEST_REFUSED error client: refused (HTTP 404): no such model or path;"},
+		{"an item that is not kept", asked{}, asked{call("{}"), said("Item with id 'rs_0a1b2c' not found. Items are not persisted when `store` is set to false.", ""), 404},
+			"REQUEST_REFUSED error client: refused (HTTP 404): the provider doesn't keep this item;"},
+		{"a response that is not kept", asked{}, asked{call("{}"), said("Previous response with id 'resp_1' not found.", "previous_response_not_found"), 400},
+			"REQUEST_REFUSED error client: refused (HTTP 400): the provider doesn't keep this item;"},
+		{"a model without tools", asked{}, asked{call("{}"), said("No endpoints found that support tool use.", ""), 404},
+			"REQUEST_REFUSED error client: refused (HTTP 404): no endpoint for the model fits the request;"},
+		{"FastAPI", asked{}, asked{call("{}"), `{"detail":[{"type":"missing","loc":["body","messages",1,"content"],"msg":"Field required"}]}`, 422},
+			"REQUEST_REFUSED error client: refused (HTTP 422): messages[1]; the provider reports 422: messages[1].content: Field required"},
+		{"Mistral", asked{}, asked{call("{}"), `{"object":"error","message":{"detail":[{"loc":["body","top_p"],"msg":"Input should be a valid number"},{"loc":["body"],"msg":"No"}]},"type":"invalid_request_error"}`, 422},
+			"REQUEST_REFUSED error client: refused (HTTP 422); the provider reports invalid_request_error: top_p: Input should be a valid number; No"},
+		{"a list without problems", asked{}, asked{call("{}"), `{"detail":[{"a":1}]}`, 422}, "REQUEST_REFUSED error client: refused (HTTP 422); the provider reports 422: HTTP status 422, without a reason"},
+		{"the model's output", asked{}, asked{call("{}"), `{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=netstat>"}}`, 400},
+			"PROVIDER_ERROR error provider: the provider reports tool_use_failed: Failed to call a function."},
+		{"broken arguments", asked{}, asked{call(`{\"a\":`), said("Expecting value: line 1 column 6 (char 5)", ""), 400},
+			"REQUEST_ILLEGAL error client: the arguments are not a JSON object: call_net1 (netstat) (messages[1].tool_calls[0])"},
+		{"arguments that the model broke", broken, asked{call(`{\"a\":x}`), said("Expecting value: line 1 column 6 (char 5)", ""), 400},
+			"REQUEST_ILLEGAL error model: the arguments are not a JSON object: call_net1 (netstat) (messages[1].tool_calls[0])"},
+		{"the same words about something else", asked{}, asked{call("{}"), said("Expecting value: line 1 column 6 (char 5)", ""), 400},
+			"REQUEST_REFUSED error client: refused (HTTP 400); the provider"},
+		{"broken arguments, refused for another reason", asked{}, asked{call(`{\"a\":`), said("temperature is too high", ""), 400},
+			"REQUEST_REFUSED error client: refused (HTTP 400); the provider"},
+	} {
+		exchanges := []asked{test.next}
+		if test.first.request != "" {
+			exchanges = []asked{test.first, test.next}
+		}
+		in, _ := play(chat, exchanges...)
+		turns := in.Session().Turns
+		var found []string
+		for _, f := range turns[len(turns)-1].Findings {
+			if f.Severity == stream.Error && f.Code != "GENERATION_REJECTED" {
+				found = append(found, fmt.Sprintf("%s %s %s: %s", f.Code, f.Severity, f.By, f.Message))
+			}
+		}
+		if len(found) != 1 || !strings.HasPrefix(found[0], test.want) {
+			t.Errorf("%s: %q, want %q", test.name, found, test.want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package openaichat
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -194,8 +195,8 @@ func (d *decoder) reportError(err json.Value) {
 		message = err.Text()
 	case message == "" && beside.IsString():
 		message = beside.Text()
-	case message == "":
-		message = string(err)
+	case message == "": // Mistral's message is an object with the problems
+		message = cmp.Or(protocol.ValidationWords(err.Get("message").Get("detail")), string(err))
 	}
 	id := err.Get("type").Text()
 	if code := err.Get("code"); code.IsPresent() && (id == "" || code.IsString()) {

@@ -3,9 +3,11 @@ package protocol
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"time"
 
 	"toolscope/stream"
+	"toolscope/stream/count"
 	"toolscope/stream/json"
 )
 
@@ -182,6 +184,42 @@ func ErrorOf(err json.Value) (id, message string) {
 	}
 	return err.Get("type").Text(), message
 }
+
+// ValidationWords returns the problems in a list that FastAPI sends as the detail of an error, for example
+// "messages[2].content: Field required". Each problem has a place and a message. It returns "" if the value is not such
+// a list.
+func ValidationWords(detail json.Value) string {
+	var words []string
+	for problem := range detail.Elements() {
+		said := problem.Get("msg").Text()
+		if said == "" {
+			continue
+		}
+		place := ""
+		for step := range problem.Get("loc").Elements() {
+			switch text := step.Text(); {
+			case !step.IsString():
+				place += "[" + string(step) + "]"
+			case place == "" && text == "body":
+			case place == "":
+				place = text
+			default:
+				place += "." + text
+			}
+		}
+		if place != "" {
+			said = place + ": " + said
+		}
+		words = append(words, said)
+	}
+	if others := len(words) - maxProblems; others > 0 {
+		words = append(words[:maxProblems], "and "+count.Of(others, "other"))
+	}
+	return strings.Join(words, "; ")
+}
+
+// maxProblems is the maximum number of problems that are quoted from an error.
+const maxProblems = 3
 
 // GoogleErrorOf returns the status and the message of an error in the form of Google's APIs
 // (google.rpc.Status). If there is no status, it returns the code; if there is no message, it returns the

@@ -211,6 +211,9 @@ func (c *checker) checkArgs(i, j int, p *protocol.Part) {
 	if c.Target.Refusal.ArgsObject != "" && p.Form == protocol.ObjectForm && json.Value(p.Args).Kind() == '{' && hasArguments(p.Raw) {
 		c.addSpot(RequestIllegal, "arguments-string", ByHost, "the arguments are an object instead of a string", spotOf(i, j, p))
 	}
+	if c.Target.Form == protocol.TextForm && p.Form == protocol.TextForm && len(p.Args) > 0 && hasArguments(p.Raw) && !isObject(p.Args) {
+		c.addSpot(RequestIllegal, "arguments-json", ByRefusal, "the arguments are not a JSON object", spotOf(i, j, p))
+	}
 	if c.Target.Form != protocol.ObjectForm || c.Target.Refusal.Args == "" || len(p.Args) == 0 {
 		return
 	}
@@ -220,6 +223,14 @@ func (c *checker) checkArgs(i, j int, p *protocol.Part) {
 	case json.Value(bytes.TrimSpace(p.Args)).Kind() != '{':
 		c.addSpot(RequestIllegal, "arguments-object", ByRequest, "the arguments are not an object", spotOf(i, j, p))
 	}
+}
+
+// isObject reports whether a text is one complete JSON object.
+func isObject(text []byte) bool {
+	var l json.Lexer
+	l.Write(text)
+	l.Close()
+	return l.Syntax() == json.SyntaxObject
 }
 
 // hasArguments reports whether a call has the field arguments. The calls of OpenAI's own tools have other fields.

@@ -129,6 +129,11 @@ func TestRules(t *testing.T) {
 		{"mistral, the user speaks after results", "mistral", "turn-order", askC + "," + nineC + "," + resNineC + "," + askC},
 		{"chat, the user speaks after results", "openai-chat", "", askC + "," + nineC + "," + resNineC + "," + askC},
 		{"chat, five marks", "openai-chat", "", strings.Repeat(markedA+",", 5) + askC},
+		{"chat, broken arguments", "openai-chat", "arguments-json", askC + "," + strings.Replace(nineC, `"{}"`, `"{\"d\": \"a"`, 1) + "," + resNineC},
+		{"chat, a list as arguments", "openai-chat", "arguments-json", askC + "," + strings.Replace(nineC, `"{}"`, `"[1]"`, 1) + "," + resNineC},
+		{"chat, no arguments", "openai-chat", "", askC + "," + strings.Replace(nineC, `"{}"`, `""`, 1) + "," + resNineC},
+		{"chat, the text of a custom tool", "openai-chat", "",
+			askC + `,{"role":"assistant","tool_calls":[{"id":"a1b2c3d4e","type":"custom","custom":{"name":"ls","input":"a b"}}]},` + resNineC},
 		{"llama.cpp takes all", "llama.cpp", "", askC + "," + twoC + "," + askC},
 	} {
 		key := "messages"
@@ -142,6 +147,8 @@ func TestRules(t *testing.T) {
 		{"the call is last", "", askC + "," + callR},
 		{"only a call", "", callR},
 		{"arguments as an object", "arguments-string", strings.Replace(callR, `"{}"`, `{}`, 1) + "," + resR},
+		{"cut arguments", "arguments-json", strings.Replace(callR, `"{}"`, `"{"`, 1) + "," + resR},
+		{"the text of a custom tool", "", `{"type":"custom_tool_call","id":"ctc_1","call_id":"call_p1","name":"ls","input":"a b"},{"type":"custom_tool_call_output","call_id":"call_p1","output":"x"}`},
 		{"the action of a shell", "", `{"type":"local_shell_call","id":"lsh_1","call_id":"call_p1","action":{"type":"exec","command":["ls"]}},{"type":"local_shell_call_output","call_id":"call_p1","output":"x"}`},
 		{"output alone", "result-has-call", askC + "," + resR},
 		{"the provider keeps the call", "", `{"type":"item_reference","id":"fc_k1"},` + resR},
