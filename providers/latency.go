@@ -91,7 +91,7 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 
 // eventTime returns the arrival time of event n.
 func (v *View) eventTime(n int) time.Duration {
-	if e, is := v.syntheticEnd(n); is {
+	if e := v.syntheticEnd(n); e != nil {
 		return e.At
 	}
 	return v.in.Timeline.EventTime(n)

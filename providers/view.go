@@ -62,8 +62,8 @@ func (v *View) ArrivedEvents() int {
 
 // Event returns event n. If the event was dropped with its turn, Event returns the part of it that is kept.
 func (v *View) Event(n int) stream.Event {
-	if e, is := v.syntheticEnd(n); is {
-		return e
+	if e := v.syntheticEnd(n); e != nil {
+		return *e
 	}
 	e, _ := v.in.Timeline.Event(n)
 	return e
@@ -72,7 +72,8 @@ func (v *View) Event(n int) stream.Event {
 // EventPrefix returns event n. If the event's text has more bytes than the limit most, only its beginning is
 // returned.
 func (v *View) EventPrefix(n, most int) stream.Event {
-	if e, is := v.syntheticEnd(n); is {
+	if end := v.syntheticEnd(n); end != nil {
+		e := *end
 		e.Text = e.Text[:min(len(e.Text), most)]
 		return e
 	}
@@ -81,7 +82,7 @@ func (v *View) EventPrefix(n, most int) stream.Event {
 
 // Subject returns the kind of event n, and its turn or call.
 func (v *View) Subject(n int) (stream.EventKind, stream.Ref) {
-	if e, is := v.syntheticEnd(n); is {
+	if e := v.syntheticEnd(n); e != nil {
 		return e.Kind, stream.Ref{Turn: e.Turn}
 	}
 	return v.in.Timeline.Subject(n)
@@ -356,12 +357,12 @@ type pastView struct {
 	ends      []stream.Event    // synthetic events after the real ones; nil without EndHere
 }
 
-// syntheticEnd returns event n of a view if EndHere added this event. Otherwise, the second result is false.
-func (v *View) syntheticEnd(n int) (e stream.Event, is bool) {
+// syntheticEnd returns event n of a view if EndHere added this event, else nil.
+func (v *View) syntheticEnd(n int) *stream.Event {
 	if v.past == nil || n < v.past.events || n >= v.past.events+len(v.past.ends) {
-		return e, false
+		return nil
 	}
-	return v.past.ends[n-v.past.events], true
+	return &v.past.ends[n-v.past.events]
 }
 
 // exchangeAsOf returns an exchange in its state at the moment, or nil if the exchange had not begun.

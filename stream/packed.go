@@ -237,10 +237,20 @@ type packedEvents struct {
 	packed []uint64
 	least  [eventFields]uint32
 	wide   [eventFields]uint8
-	each   int // bits of one packed event
+	from   [eventFields]uint8 // first bit of each field
+	each   int                // bits of one packed event
 }
 
-const eventFields = 6
+// Fields of a packed event, in the order of packedEvent.fieldValues.
+const (
+	turnField = iota
+	frameField
+	timeField
+	callField
+	kindField
+	codeField
+	eventFields
+)
 
 // fieldValues returns the fields as numbers. It adds 1 to a field that may be -1.
 func (f *packedEvent) fieldValues() [eventFields]uint32 {
@@ -257,14 +267,9 @@ func (l *packedEvents) at(i int) packedEvent {
 	if l.packed == nil {
 		return l.open[i]
 	}
-	var v [eventFields]uint32
-	at := i * l.each
-	for k, wide := range l.wide {
-		v[k] = l.least[k] + l.readBits(at, wide)
-		at += int(wide)
-	}
 	return packedEvent{
-		turn: int32(v[0]) - 1, frame: int32(v[1]) - 1, at: v[2], call: uint16(v[3]), kind: EventKind(v[4]), code: Code(v[5]),
+		turn: int32(l.field(i, turnField)) - 1, frame: int32(l.field(i, frameField)) - 1, at: l.field(i, timeField),
+		call: uint16(l.field(i, callField)), kind: EventKind(l.field(i, kindField)), code: Code(l.field(i, codeField)),
 	}
 }
 
@@ -273,9 +278,17 @@ func (l *packedEvents) kindAndTimeAt(i int) (kind EventKind, at uint32) {
 	if l.packed == nil {
 		return l.open[i].kind, l.open[i].at
 	}
-	timeBit := i*l.each + int(l.wide[0]+l.wide[1])
-	kindBit := timeBit + int(l.wide[2]+l.wide[3])
-	return EventKind(l.least[4] + l.readBits(kindBit, l.wide[4])), l.least[2] + l.readBits(timeBit, l.wide[2])
+	return EventKind(l.field(i, kindField)), l.field(i, timeField)
+}
+
+// subjectAt returns the kind of event i without the flags, and its turn and call.
+func (l *packedEvents) subjectAt(i int) (EventKind, Ref) {
+	if l.packed == nil {
+		f := &l.open[i]
+		return f.kindAndCode(), Ref{f.turn, int32(f.call)}
+	}
+	kind := EventKind(l.field(i, kindField)) &^ (hasPayload | hasWireForm)
+	return kind, Ref{int32(l.field(i, turnField)) - 1, int32(l.field(i, callField))}
 }
 
 // turnAt returns the turn of event i.
@@ -283,7 +296,12 @@ func (l *packedEvents) turnAt(i int) int32 {
 	if l.packed == nil {
 		return l.open[i].turn
 	}
-	return int32(l.least[0]+l.readBits(i*l.each, l.wide[0])) - 1
+	return int32(l.field(i, turnField)) - 1
+}
+
+// field returns one field of event i, after the list is full.
+func (l *packedEvents) field(i, k int) uint32 {
+	return l.least[k] + l.readBits(i*l.each+int(l.from[k]), l.wide[k])
 }
 
 // readBits returns the number at a bit position. The parameter wide is its width in bits.
@@ -302,14 +320,17 @@ func (l *packedEvents) packOpen() (spare []packedEvent) {
 	l.packed = make([]uint64, 0, l.n*l.each/64+1)
 	word, filled := uint64(0), 0
 	for i := range l.open {
-		for k, v := range l.open[i].fieldValues() {
-			wide := int(l.wide[k])
-			more := uint64(v - l.least[k])
+		v := l.open[i].fieldValues()
+		for k, wide := range l.wide {
+			if wide == 0 {
+				continue // most fields of a block are all the same
+			}
+			more := uint64(v[k] - l.least[k])
 			word |= more << filled
-			if filled += wide; filled >= 64 {
+			if filled += int(wide); filled >= 64 {
 				l.packed = append(l.packed, word)
 				filled -= 64
-				word = more >> (wide - filled)
+				word = more >> (int(wide) - filled)
 			}
 		}
 	}
@@ -323,13 +344,14 @@ func (l *packedEvents) measureFields() {
 	l.least = l.open[0].fieldValues()
 	most := l.least
 	for i := range l.open {
-		for k, v := range l.open[i].fieldValues() {
-			l.least[k], most[k] = min(l.least[k], v), max(most[k], v)
+		v := l.open[i].fieldValues()
+		for k := range v {
+			l.least[k], most[k] = min(l.least[k], v[k]), max(most[k], v[k])
 		}
 	}
 	l.each = 0
 	for k := range most {
-		l.wide[k] = uint8(bits.Len32(most[k] - l.least[k]))
+		l.from[k], l.wide[k] = uint8(l.each), uint8(bits.Len32(most[k]-l.least[k]))
 		l.each += int(l.wide[k])
 	}
 }

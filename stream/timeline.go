@@ -128,8 +128,7 @@ func (t *Timeline) Subject(n int) (EventKind, Ref) {
 	if b.events.n == 0 {
 		return 0, NoRef
 	}
-	f := b.events.at(n % blockEvents)
-	return f.kindAndCode(), Ref{f.turn, int32(f.call)}
+	return b.events.subjectAt(n % blockEvents)
 }
 
 // EventPrefix returns event n with only the beginning of its text, because one event may contain megabytes. The
