@@ -76,7 +76,14 @@ func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source
 			return
 		}
 		defer opened.Close()
-		part := f.newPart(exchange, start, end)
+		part := filePart{file: f, start: start, end: min(end, f.ended.Load()), in: newInputReader(f.path, &exchangeNumbers{last: exchange - 1})}
+		part.whole = end > part.end
+		part.in.from, part.in.read = f, start
+		if start > 0 { // only a capture is read from the middle, after its first line
+			c := newCaptureReader(f.path, &exchangeNumbers{})
+			c.from, c.before, c.number, c.wanted = f, start, 1, &exchangeFilter{exchange: exchange}
+			part.in.reader = c
+		}
 		part.read(ctx, opened, func(r Record, err error) bool {
 			return err == nil && (r.OfSource() || r.Damaged) || yield(r, err)
 		})
@@ -140,18 +147,6 @@ type filePart struct {
 	in         *inputReader
 	start, end int64 // end is at most the offset at which the first read ended
 	whole      bool  // records made at the file's end belong to the part
-}
-
-func (f *File) newPart(exchange int, start, end int64) filePart {
-	p := filePart{file: f, start: start, end: min(end, f.ended.Load()), in: newInputReader(f.path, &exchangeNumbers{last: exchange - 1})}
-	p.whole = end > p.end
-	p.in.from, p.in.read = f, start
-	if start > 0 { // only a capture is read from the middle, after its first line
-		c := newCaptureReader(f.path, &exchangeNumbers{})
-		c.from, c.before, c.number, c.wanted = f, start, 1, &exchangeFilter{exchange: exchange}
-		p.in.reader = c
-	}
-	return p
 }
 
 // read yields the records of the range, and may yield records about the source.

@@ -128,7 +128,13 @@ func FailureText(err error) string {
 		err = ue.Err
 	}
 	if dns := (*net.DNSError)(nil); errors.As(err, &dns) {
-		return nameTrouble(dns)
+		switch {
+		case dns.IsNotFound:
+			return fmt.Sprintf("unknown host name %q", dns.Name)
+		case dns.IsTimeout:
+			return fmt.Sprintf("looking up the host name %q timed out", dns.Name)
+		}
+		return fmt.Sprintf("can't look up the host name %q: %s", dns.Name, dns.Err)
 	}
 	if words := tlsTrouble(err); words != "" {
 		return words
@@ -149,16 +155,6 @@ func FailureText(err error) string {
 		return "the response is not HTTP: malformed " + what
 	}
 	return err.Error()
-}
-
-func nameTrouble(err *net.DNSError) string {
-	switch {
-	case err.IsNotFound:
-		return fmt.Sprintf("unknown host name %q", err.Name)
-	case err.IsTimeout:
-		return fmt.Sprintf("looking up the host name %q timed out", err.Name)
-	}
-	return fmt.Sprintf("can't look up the host name %q: %s", err.Name, err.Err)
 }
 
 // tlsTrouble describes a TLS error, and returns "" for other errors.

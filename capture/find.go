@@ -135,7 +135,30 @@ func (p *searchPath) find() []string {
 	for path := range p.found {
 		files = append(files, path)
 	}
-	return inReadingOrder(files)
+	// Sort by reading order: names with a log's extension come first, and rotated files of one log come oldest first.
+	type place struct {
+		other      bool // the name does not have a log's extension
+		stem, path string
+		order      int64
+	}
+	places := make([]place, len(files))
+	for i, path := range files {
+		stem, order := splitRotation(path)
+		places[i] = place{!isLogName(stem), stem, path, order}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.other != b.other {
+			if b.other {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(strings.Compare(a.stem, b.stem), cmp.Compare(a.order, b.order), strings.Compare(a.path, b.path))
+	})
+	for i := range places {
+		files[i] = places[i].path
+	}
+	return files
 }
 
 // addTree adds every file in a directory and below.
@@ -235,34 +258,6 @@ func (p *searchPath) addMatch(path string, rest []string, into func(string)) {
 	if here, err := os.Lstat(path); err == nil {
 		p.add(path, here.Mode(), into)
 	}
-}
-
-// inReadingOrder sorts paths by reading order: names with a log's extension come first, and rotated files of
-// one log come oldest first.
-func inReadingOrder(files []string) []string {
-	type place struct {
-		other      bool // the name does not have a log's extension
-		stem, path string
-		order      int64
-	}
-	places := make([]place, len(files))
-	for i, path := range files {
-		stem, order := splitRotation(path)
-		places[i] = place{!isLogName(stem), stem, path, order}
-	}
-	slices.SortFunc(places, func(a, b place) int {
-		if a.other != b.other {
-			if b.other {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Or(strings.Compare(a.stem, b.stem), cmp.Compare(a.order, b.order), strings.Compare(a.path, b.path))
-	})
-	for i := range places {
-		files[i] = places[i].path
-	}
-	return files
 }
 
 // isLogName reports whether a name without its rotation has an extension that streams and logs usually

@@ -445,15 +445,6 @@ func (a *changeWatcher) watchPath(path string) {
 	}
 }
 
-// unwatch forgets a path, so that watchPath requests notifications again: another file or directory may
-// have the path by then.
-func (a *changeWatcher) unwatch(path string) {
-	if a.watched[path] {
-		_ = a.watcher.Remove(path)
-		delete(a.watched, path)
-	}
-}
-
 // takeWritten returns the paths of the files that were written to since the last check, or nil if other files may
 // have changed.
 func (a *changeWatcher) takeWritten() map[string]bool {
@@ -499,7 +490,12 @@ func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, 
 // the event in written and changed.
 func (a *changeWatcher) noteEvent(e fsnotify.Event) bool {
 	if e.Has(fsnotify.Remove | fsnotify.Rename) {
-		a.unwatch(e.Name)
+		// Forget the path, so that watchPath requests notifications again: another file or directory may have the
+		// path by then.
+		if a.watched[e.Name] {
+			_ = a.watcher.Remove(e.Name)
+			delete(a.watched, e.Name)
+		}
 	}
 	within := a.dirs[filepath.Dir(e.Name)] || a.dirs[filepath.Clean(e.Name)]
 	a.changed = a.changed || within && e.Has(fsnotify.Create|fsnotify.Remove|fsnotify.Rename)

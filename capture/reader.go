@@ -76,7 +76,15 @@ func (c *captureReader) Write(recs []Record, p []byte, _ time.Duration) ([]Recor
 	for len(p) > 0 {
 		line, rest, finished := bytes.Cut(p, []byte("\n"))
 		if p = rest; !finished || len(c.line) > 0 {
-			line = c.extendLine(line)
+			// Append to the unfinished line, up to maxLineBytes. Keep no more bytes of a line that is not wanted.
+			room := max(0, maxLineBytes-len(c.line))
+			if c.summed && c.passesOver(c.line) {
+				room = 0
+			}
+			kept := line[:min(room, len(line))]
+			c.line = append(c.line, kept...)
+			c.cut += int64(len(line) - len(kept))
+			line = c.line
 		}
 		if !finished {
 			break
@@ -87,19 +95,6 @@ func (c *captureReader) Write(recs []Record, p []byte, _ time.Duration) ([]Recor
 		}
 	}
 	return recs, nil
-}
-
-// extendLine appends p to the unfinished line, up to maxLineBytes, and returns the line. It keeps no more bytes of a
-// line that is not wanted.
-func (c *captureReader) extendLine(p []byte) []byte {
-	room := max(0, maxLineBytes-len(c.line))
-	if c.summed && c.passesOver(c.line) {
-		room = 0
-	}
-	kept := p[:min(room, len(p))]
-	c.line = append(c.line, kept...)
-	c.cut += int64(len(p) - len(kept))
-	return c.line
 }
 
 // Close ends the open exchanges of the capture with EndCut. They were cut off by toolscope, which wrote the

@@ -143,7 +143,21 @@ func (m *WebSocketReader) takeHeader(p []byte) ([]byte, bool) {
 	if m.masked {
 		copy(m.mask[:], h[len(h)-4:])
 	}
-	m.checkHeader()
+	control := m.opcode >= OpClose
+	switch {
+	case m.header[0]&0x70 != 0:
+		m.Broken = "a frame uses an extension that was not negotiated"
+	case m.opcode > OpBinary && !control || m.opcode > OpPong:
+		m.Broken = fmt.Sprintf("a frame has the unknown opcode %#x", m.opcode)
+	case control && (m.size > 125 || !m.final):
+		m.Broken = "a control frame is too long or fragmented"
+	case m.size>>63 != 0:
+		m.Broken = "a frame's length is out of bounds"
+	case m.opcode == opContinuation && !m.Open:
+		m.Broken = "a frame continues a message that has not begun"
+	case (m.opcode == OpText || m.opcode == OpBinary) && m.Open:
+		m.Broken = "a message begins inside another"
+	}
 	return p, m.Broken == ""
 }
 
@@ -163,24 +177,6 @@ func (m *WebSocketReader) headerSize() int {
 		n += 4
 	}
 	return n
-}
-
-func (m *WebSocketReader) checkHeader() {
-	control := m.opcode >= OpClose
-	switch {
-	case m.header[0]&0x70 != 0:
-		m.Broken = "a frame uses an extension that was not negotiated"
-	case m.opcode > OpBinary && !control || m.opcode > OpPong:
-		m.Broken = fmt.Sprintf("a frame has the unknown opcode %#x", m.opcode)
-	case control && (m.size > 125 || !m.final):
-		m.Broken = "a control frame is too long or fragmented"
-	case m.size>>63 != 0:
-		m.Broken = "a frame's length is out of bounds"
-	case m.opcode == opContinuation && !m.Open:
-		m.Broken = "a frame continues a message that has not begun"
-	case (m.opcode == OpText || m.opcode == OpBinary) && m.Open:
-		m.Broken = "a message begins inside another"
-	}
 }
 
 // addPayload adds payload to the message or the control frame.
@@ -212,7 +208,10 @@ func (m *WebSocketReader) endFrame(emit func(message []byte, length uint64)) {
 	switch {
 	case m.opcode >= OpClose:
 		if m.opcode == OpClose {
-			m.takeClose()
+			m.Closed, m.Code, m.Reason = true, 1005, ""
+			if len(m.control) >= 2 {
+				m.Code, m.Reason = int(binary.BigEndian.Uint16(m.control)), string(m.control[2:])
+			}
 		}
 		if m.Control != nil {
 			m.Control(m.opcode, m.control)
@@ -225,12 +224,5 @@ func (m *WebSocketReader) endFrame(emit func(message []byte, length uint64)) {
 		}
 		m.Message, m.Open, m.Length = nil, false, 0
 		emit(message, length)
-	}
-}
-
-func (m *WebSocketReader) takeClose() {
-	m.Closed, m.Code, m.Reason = true, 1005, ""
-	if len(m.control) >= 2 {
-		m.Code, m.Reason = int(binary.BigEndian.Uint16(m.control)), string(m.control[2:])
 	}
 }

@@ -239,9 +239,6 @@ type Credentials struct {
 	inbox string // prefix of the subjects of answers and of a view's messages; "" for the default
 }
 
-// inboxOf returns the inbox prefix of a machine. A hub can restrict the machine to subscribing there.
-func inboxOf(host string) string { return nats.InboxPrefix + subjectToken(host) }
-
 // Check reads the files and returns an error that names the flag and the file.
 func (auth *Credentials) Check() error {
 	_, err := auth.connectOptions()

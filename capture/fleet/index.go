@@ -221,7 +221,12 @@ func (x *indexSender) run(ctx context.Context, l *link) {
 			x.waitNews(ctx, pauseAfter(stuck), nil)
 		case more:
 		case !over:
-			x.waitForMore(ctx)
+			// Wait until the hub has more of the capture, or until pending calls are due.
+			most := maxWait
+			if len(x.pending) > 0 {
+				most = callDelay / 4
+			}
+			x.waitNews(ctx, most, x.bell)
 		case len(x.pending) == 0:
 			x.markEnded()
 			return
@@ -251,15 +256,6 @@ func (x *indexSender) sendPending(ctx context.Context, l *link) error {
 		x.pending = slices.Delete(x.pending, 0, 1)
 	}
 	return nil
-}
-
-// waitForMore waits until the hub has more of the capture, or until pending calls are due.
-func (x *indexSender) waitForMore(ctx context.Context) {
-	most := maxWait
-	if len(x.pending) > 0 {
-		most = callDelay / 4
-	}
-	x.waitNews(ctx, most, x.bell)
 }
 
 // waitNews waits until bell receives a value, the capture is over or ctx is done, but at most for the given time.

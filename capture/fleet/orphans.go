@@ -127,7 +127,16 @@ func (l *orphanSender) sendSpool(ctx context.Context, to *link, one record.Orpha
 	l.beginSpool(one.Name, s)
 	err := s.run(ctx, to)
 	if err == nil {
-		l.indexCalls(ctx, to, s)
+		// If some of the spool's calls are in the index already, readers of the index drop the duplicates.
+		if l.o.Index != nil && s.canReindex(s.had) {
+			over := make(chan struct{})
+			close(over)
+			x := newIndexSender(s, over, l.o.Index)
+			s.mu.Lock()
+			s.index = x
+			s.mu.Unlock()
+			x.run(ctx, to)
+		}
 		if !s.wasSent() { // the run that left the spool could not send this heartbeat
 			s.sendOver(to)
 		}
@@ -217,21 +226,6 @@ func (l *orphanSender) addProgress(to *PublishState) {
 	to.Spooled += to.Orphaned
 	to.OrphanedLosses = slices.Clone(l.losses)
 	to.Index.addState(l.index)
-}
-
-// indexCalls indexes a spool that was just sent. If some of its calls are in the index already, readers of the index
-// drop the duplicates.
-func (l *orphanSender) indexCalls(ctx context.Context, to *link, s *sender) {
-	if l.o.Index == nil || !s.canReindex(s.had) {
-		return
-	}
-	over := make(chan struct{})
-	close(over)
-	x := newIndexSender(s, over, l.o.Index)
-	s.mu.Lock()
-	s.index = x
-	s.mu.Unlock()
-	x.run(ctx, to)
 }
 
 // maxHeaderBytes is larger than the first line of any capture.

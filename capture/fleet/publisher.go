@@ -71,7 +71,7 @@ func Publish(began time.Time, o PublishOptions) (p *Publisher, warning string, e
 	of := subjectParts{version, o.Host, o.Agent, hex.EncodeToString(id)}
 	o.Linger = cmp.Or(o.Linger, Linger)
 	o.Spool = spoolOf(o.Spool, o.Server)
-	o.Auth.inbox = inboxOf(o.Host)
+	o.Auth.inbox = nats.InboxPrefix + subjectToken(o.Host) // a hub can restrict the machine to subscribing there
 	p = &Publisher{o: o, over: make(chan struct{}), sent: make(chan struct{}), indexDone: make(chan struct{})}
 	p.orphans = findOrphans(&p.o, began)
 	p.link, err = dialHub(o.Server, o.Auth, true, p.onConnect, p.onLinkError)

@@ -194,11 +194,6 @@ func (s *sender) askOrSend(ctx context.Context, l *link) error {
 		s.known = made
 		return nil
 	}
-	return s.sendSlice(ctx, l)
-}
-
-// sendSlice sends the next slice.
-func (s *sender) sendSlice(ctx context.Context, l *link) error {
 	_, end, _ := s.spool.Span()
 	if s.at >= end {
 		return nil

@@ -334,7 +334,15 @@ func (v *View) askExtent(ctx context.Context) (e streamExtent, err error) {
 func (v *View) consumerConfig() jetstream.ConsumerConfig {
 	subjects := subjectFilter(bytesKind, v.of.Host, v.of.Agent)
 	if v.index != nil {
-		subjects = wantedCalls(&v.of)
+		part := strings.Split(subjectFilter(indexKind, v.of.Host, v.of.Agent), ".")
+		model, status := "*", "*"
+		if v.of.Model != "" {
+			model = callToken(v.of.Model)
+		}
+		if v.of.Status != "" {
+			status = callToken(v.of.Status)
+		}
+		subjects = strings.Join(append(part[:len(part)-1], model, status), ".")
 	}
 	return jetstream.ConsumerConfig{
 		FilterSubject: subjects, AckPolicy: jetstream.AckNonePolicy,
@@ -501,17 +509,6 @@ func (v *View) countUnreadable(ctx context.Context, to uint64, before time.Time)
 	return true
 }
 
-// checkEnd counts the messages at the end of a view's range that the hub can no longer read.
-func (v *View) checkEnd(ctx context.Context) {
-	if v.last == 0 || !v.until.IsZero() || !v.readsAll() {
-		return
-	}
-	if e, err := v.askExtent(ctx); err == nil && e.first > 0 && v.passed > 0 {
-		v.passed = max(v.passed, e.first-1)
-		v.countUnreadable(ctx, min(v.last, e.last), time.Time{})
-	}
-}
-
 func textIf(is bool, yes, no string) string {
 	if is {
 		return yes
@@ -571,7 +568,15 @@ func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Co
 	case !waits:
 		v.setTrouble(nil)
 		s.doubts = 0
-		v.onCaughtUp(ctx)
+		// If the hub had more messages for the view when the last one was read, it has deleted them.
+		if v.waits != 0 {
+			if e, err := v.askExtent(ctx); err == nil {
+				if v.jumped == 0 { // after a jump, the captures show the skipped bytes
+					v.countExpired(e)
+				}
+				v.waits = 0
+			}
+		}
 		return asItIs
 	}
 	if s.doubts++; s.doubts < 2 {
@@ -579,20 +584,6 @@ func (v *View) onQuiet(ctx context.Context, s *quietCount, consumer jetstream.Co
 	}
 	v.setTrouble(errors.New("the hub has messages but sends none"))
 	return broken
-}
-
-// onCaughtUp is called when the hub has no more messages for the view. If the hub had more messages when the last one
-// was read, it has deleted them, and onCaughtUp counts them.
-func (v *View) onCaughtUp(ctx context.Context) {
-	if v.waits == 0 {
-		return
-	}
-	if e, err := v.askExtent(ctx); err == nil {
-		if v.jumped == 0 { // after a jump, the captures show the skipped bytes
-			v.countExpired(e)
-		}
-		v.waits = 0
-	}
 }
 
 // onIdle updates the lag while no message arrives.

@@ -189,19 +189,6 @@ func readCall(msg jetstream.Msg, o subjectParts, status string) (line []byte, c 
 	return line, c, nil
 }
 
-// wantedCalls returns the pattern of the index subjects that an address selects, in any version.
-func wantedCalls(of *Address) string {
-	part := strings.Split(subjectFilter(indexKind, of.Host, of.Agent), ".")
-	model, status := "*", "*"
-	if of.Model != "" {
-		model = callToken(of.Model)
-	}
-	if of.Status != "" {
-		status = callToken(of.Status)
-	}
-	return strings.Join(append(part[:len(part)-1], model, status), ".")
-}
-
 // callOriginOf parses a subject of the index. The status stays escaped. If the subject has another form, ok is false.
 func callOriginOf(subject string) (o subjectParts, status string, ok bool) {
 	part := strings.Split(subject, ".")

@@ -184,22 +184,18 @@ func (e *earlyRecords) add(r capture.Record) {
 	for e.bytes > maxEarlyBytes && len(e.order) > 0 {
 		oldest := e.of[e.order[0]]
 		if e.order = e.order[1:]; oldest != nil {
-			e.dropData(oldest)
+			// Drop the exchange's bytes and keep its heads.
+			e.bytes -= oldest.bytes
+			oldest.bytes = 0
+			for _, r := range oldest.recs {
+				oldest.shed += int64(len(r.Data))
+			}
+			oldest.shed = max(1, oldest.shed)
+			oldest.recs = slices.DeleteFunc(oldest.recs, func(r capture.Record) bool { return r.Head == nil })
+			for i := range oldest.recs {
+				oldest.recs[i].Data = nil
+			}
 		}
-	}
-}
-
-// dropData drops an exchange's bytes and keeps its heads.
-func (e *earlyRecords) dropData(h *earlyExchange) {
-	e.bytes -= h.bytes
-	h.bytes = 0
-	for _, r := range h.recs {
-		h.shed += int64(len(r.Data))
-	}
-	h.shed = max(1, h.shed)
-	h.recs = slices.DeleteFunc(h.recs, func(r capture.Record) bool { return r.Head == nil })
-	for i := range h.recs {
-		h.recs[i].Data = nil
 	}
 }
 
@@ -356,7 +352,13 @@ func (v *View) deliverEnds(yield func(capture.Record, error) bool, recs []captur
 // endOpen ends the open exchanges at the end of the view. It always returns a nil config, because no consumer
 // follows.
 func (v *View) endOpen(ctx context.Context, yield func(capture.Record, error) bool) *jetstream.ConsumerConfig {
-	v.checkEnd(ctx)
+	// Count the messages at the end of the view's range that the hub can no longer read.
+	if v.last != 0 && v.until.IsZero() && v.readsAll() {
+		if e, err := v.askExtent(ctx); err == nil && e.first > 0 && v.passed > 0 {
+			v.passed = max(v.passed, e.first-1)
+			v.countUnreadable(ctx, min(v.last, e.last), time.Time{})
+		}
+	}
 	var recs []capture.Record
 	for _, f := range v.order {
 		recs = f.feed.Close(recs)

@@ -39,7 +39,15 @@ func parseInteraction(p fileValue, cut bool) (x recordedExchange, ok bool) {
 	x.requestHeader = partHeader(request.get("headers", "header"))
 	x.request = partBody(&x, request, !response.isMapping() && (cut || x.url == ""))
 	x.began = recordedAt(p)
-	x.status = partStatus(response)
+	status := response.get("status")
+	if code := response.get("code"); code.isPresent() {
+		status = code
+	}
+	if status.isMapping() {
+		status = status.get("code")
+	}
+	word, _, _ := strings.Cut(status.asText(), " ")
+	x.status, _ = strconv.Atoi(word)
 	x.responseHeader = partHeader(response.get("headers", "header"))
 	x.responseHeader.Del("Transfer-Encoding")
 	x.response = partBody(&x, response, cut || x.status == 0)
@@ -62,19 +70,6 @@ func requestURL(request fileValue) string {
 		return cmp.Or(request.get("scheme").asText(), "https") + "://" + host + path
 	}
 	return path
-}
-
-func partStatus(response fileValue) int {
-	status := response.get("status")
-	if code := response.get("code"); code.isPresent() {
-		status = code
-	}
-	if status.isMapping() {
-		status = status.get("code")
-	}
-	word, _, _ := strings.Cut(status.asText(), " ")
-	code, _ := strconv.Atoi(word)
-	return code
 }
 
 // partHeader reads headers from a mapping of names to one or several values, or from a list of names with
@@ -318,10 +313,6 @@ func (r *cassetteReader) readLine(line []byte) {
 			return
 		}
 	}
-	r.keepLine(line)
-}
-
-func (r *cassetteReader) keepLine(line []byte) {
 	switch {
 	case r.inside == inNothing || r.inside == inList && r.indent < 0:
 		return

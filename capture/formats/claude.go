@@ -158,7 +158,12 @@ func (a *claudeMessage) read(e *claudeEntry) {
 		id := json.FindText(block, "id")
 		if id == "" || !a.calls[id] { // some entries are written twice
 			a.content = append(a.content, block)
-			a.noteCutArguments(block)
+			// The log may have only the beginning of arguments that were not JSON.
+			wrapped := json.Find(block, "input", "__unparsedToolInput")
+			text, _ := json.Text(json.Find(wrapped, "raw"))
+			if size := countOf(json.Find(wrapped, "len")); size > javaScriptLen(text) && json.Find(wrapped, "raw") != nil {
+				a.note = fmt.Sprintf("the log has %d of the %d characters in the arguments of %s", javaScriptLen(text), size, json.FindText(block, "name"))
+			}
 		}
 		a.calls[id] = true
 	}
@@ -208,15 +213,6 @@ func (l *claudeLane) header() map[string][]string {
 		h["X-Claude-Code-Agent-Id"] = []string{l.agent}
 	}
 	return h
-}
-
-// noteCutArguments adds a note if the log has only the beginning of arguments that were not JSON.
-func (a *claudeMessage) noteCutArguments(block []byte) {
-	wrapped := json.Find(block, "input", "__unparsedToolInput")
-	text, _ := json.Text(json.Find(wrapped, "raw"))
-	if size := countOf(json.Find(wrapped, "len")); size > javaScriptLen(text) && json.Find(wrapped, "raw") != nil {
-		a.note = fmt.Sprintf("the log has %d of the %d characters in the arguments of %s", javaScriptLen(text), size, json.FindText(block, "name"))
-	}
 }
 
 // finish ends the open message.

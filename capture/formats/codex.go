@@ -188,9 +188,25 @@ func (c *codex) event(e *codexEntry) {
 	case "task_complete", "turn_complete":
 		c.finish()
 	case "turn_aborted":
-		c.aborted(e)
+		// The user stopped the turn. Codex writes an item when the item is complete. So if the latest item is a call,
+		// the user stopped its tool. Otherwise, the user stopped the response.
+		why := "the turn was aborted: " + json.FindText(e.item, "reason")
+		switch a := c.open; {
+		case a == nil && len(c.said) > 0 && (!c.begins || len(c.said) > 1):
+			c.asked(e).end(capture.EndCut, why, capture.Client)
+		case a == nil || a.isCall:
+			c.finish()
+		default:
+			c.open = nil
+			a.end(capture.EndCut, why, capture.Client)
+		}
 	case "error":
-		c.failed(e)
+		// An error ended the turn.
+		if c.open == nil {
+			c.begin(e)
+		}
+		c.open.add(e.at, e.line)
+		c.finish()
 	}
 }
 
@@ -214,30 +230,6 @@ func (c *codex) finish() {
 		c.open = nil
 		a.end(capture.EndEOF, "", "")
 	}
-}
-
-// aborted reads an entry that says that the user stopped the turn. Codex writes an item when the item is complete. So
-// if the latest item is a call, the user stopped its tool. Otherwise, the user stopped the response.
-func (c *codex) aborted(e *codexEntry) {
-	why := "the turn was aborted: " + json.FindText(e.item, "reason")
-	switch a := c.open; {
-	case a == nil && len(c.said) > 0 && (!c.begins || len(c.said) > 1):
-		c.asked(e).end(capture.EndCut, why, capture.Client)
-	case a == nil || a.isCall:
-		c.finish()
-	default:
-		c.open = nil
-		a.end(capture.EndCut, why, capture.Client)
-	}
-}
-
-// failed adds an error that ended the turn.
-func (c *codex) failed(e *codexEntry) {
-	if c.open == nil {
-		c.begin(e)
-	}
-	c.open.add(e.at, e.line)
-	c.finish()
 }
 
 // Close ends the open response.

@@ -230,20 +230,14 @@ func flowRequest(x *recordedExchange, v tnetstring) {
 	x.requestHeader = flowHeader(v.get("headers"))
 	x.request = v.get("content").data
 	x.began = unixTime(v.get("timestamp_start").asNumber())
-	x.url = flowURL(v, x.requestHeader)
-}
-
-// flowURL returns the requested URL. It prefers the host in the request's header, because a transparent proxy
-// knows only addresses.
-func flowURL(v tnetstring, asked http.Header) string {
-	host := cmp.Or(v.get("authority").asText(), asked.Get("Host"))
+	host := cmp.Or(v.get("authority").asText(), x.requestHeader.Get("Host")) // a transparent proxy knows only addresses
 	if host == "" {
 		host = v.get("host").asText()
 		if port := int(v.get("port").asNumber()); port != 0 && port != 80 && port != 443 {
 			host += ":" + strconv.Itoa(port)
 		}
 	}
-	return v.get("scheme").asText() + "://" + host + v.get("path").asText()
+	x.url = v.get("scheme").asText() + "://" + host + v.get("path").asText()
 }
 
 func flowResponse(x *recordedExchange, v tnetstring) {

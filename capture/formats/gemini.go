@@ -59,7 +59,14 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 	case set != nil:
 		messages = json.Find(set, "messages")
 	case back != nil:
-		g.rewind(back)
+		// The user took messages back. Their exchanges stay, because the model has seen the messages.
+		g.endMessage()
+		g.finish()
+		g.pending, g.waits = nil, false
+		if n := len(g.recs); n > 0 { // before the first message, there is no record
+			note := "the conversation was rewound to a point before message " + string(back)
+			g.recs = append(g.recs, capture.Record{Exchange: g.recs[n-1].Exchange, At: capture.NoTime, Note: note})
+		}
 	case id != nil:
 		g.message(line)
 	case session != nil:
@@ -69,18 +76,6 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 		g.message(m)
 	}
 	return g.recs
-}
-
-// rewind handles messages that the user took back: it ends the open message and drops the entries for the next
-// request. The exchanges of these messages stay, because the model has seen the messages.
-func (g *geminiReader) rewind(to []byte) {
-	g.endMessage()
-	g.finish()
-	g.pending, g.waits = nil, false
-	if n := len(g.recs); n > 0 { // before the first message, there is no record
-		note := "the conversation was rewound to a point before message " + string(to)
-		g.recs = append(g.recs, capture.Record{Exchange: g.recs[n-1].Exchange, At: capture.NoTime, Note: note})
-	}
 }
 
 // endMessage ends the open message of the model.

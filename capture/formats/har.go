@@ -85,24 +85,20 @@ func (e *harEntry) readMember(key string, rest []byte) int {
 	case "time":
 		e.total = parseNumber(value)
 	case "timings":
-		e.readTimings(value)
+		// Add up the times before the response in milliseconds. -1 means that a time doesn't apply. The time for TLS is
+		// part of the time to connect.
+		for key, v := range json.Members(value) {
+			switch key {
+			case "blocked", "dns", "connect", "send", "wait":
+				e.wait += max(0, parseNumber(v))
+			}
+		}
 	case "_webSocketMessages":
 		e.sockets = value
 	case "_eventSourceMessages":
 		e.events = value
 	}
 	return len(value)
-}
-
-// readTimings adds up the times before the response in milliseconds. -1 means that a time doesn't apply. The
-// time for TLS is part of the time to connect.
-func (e *harEntry) readTimings(value []byte) {
-	for key, v := range json.Members(value) {
-		switch key {
-		case "blocked", "dns", "connect", "send", "wait":
-			e.wait += max(0, parseNumber(v))
-		}
-	}
 }
 
 func (e *harEntry) readRequest(key string, rest []byte) int {
@@ -209,7 +205,15 @@ func (e *harEntry) finishExchange() {
 	case len(e.sockets) > 0 && e.sockets[0] == '[':
 		e.readMessages()
 	case !e.body && len(e.events) > 0 && e.events[0] == '[':
-		e.readEvents()
+		// The archive lacks the text of the stream. Rebuild it from the events.
+		for m := range json.Elements(e.events) {
+			if !isWhole(m) {
+				break
+			}
+			p := timedBytes{at: unixTime(parseNumber(json.Find(m, "time")))}
+			p.data = sseEvent(json.FindText(m, "eventName"), json.FindText(m, "eventId"), e.readText(json.Find(m, "data")))
+			e.x.pieces = append(e.x.pieces, p)
+		}
 	case e.body:
 		x.addLack(capture.NoTimes)
 	case e.sizes || x.status == 200 && strings.HasPrefix(x.responseHeader.Get("Content-Type"), "text/event-stream"):
@@ -245,19 +249,6 @@ func (e *harEntry) readMessages() {
 		if len(p.data) > 0 {
 			x.pieces = append(x.pieces, p)
 		}
-	}
-}
-
-// readEvents rebuilds the text of a stream from the events in the entry. It is used for archives that don't have the
-// text itself.
-func (e *harEntry) readEvents() {
-	for m := range json.Elements(e.events) {
-		if !isWhole(m) {
-			break
-		}
-		p := timedBytes{at: unixTime(parseNumber(json.Find(m, "time")))}
-		p.data = sseEvent(json.FindText(m, "eventName"), json.FindText(m, "eventId"), e.readText(json.Find(m, "data")))
-		e.x.pieces = append(e.x.pieces, p)
 	}
 }
 

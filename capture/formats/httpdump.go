@@ -98,7 +98,13 @@ func (r *dumpReader) readLine(line []byte) {
 		r.x = &recordedExchange{layers: []string{"http dump"}, lacks: []capture.Lack{capture.NoTimes}, method: string(m[1]), url: string(m[2])}
 		r.beginMessage(capture.Request)
 	case dumpStatus().Match(text) && r.header == nil:
-		r.beginResponse(text)
+		// A final response replaces the interim response before it.
+		r.endMessage()
+		if r.x == nil {
+			r.x = &recordedExchange{layers: []string{"http dump"}, lacks: []capture.Lack{capture.NoTimes}}
+		}
+		r.x.status, _ = strconv.Atoi(string(dumpStatus().FindSubmatch(text)[1]))
+		r.beginMessage(capture.Response)
 	case r.header != nil && len(text) == 0:
 		r.header, r.inBody = nil, true
 	case r.header != nil && dumpHeader().Match(text):
@@ -112,16 +118,6 @@ func (r *dumpReader) readLine(line []byte) {
 	case len(text) > 0:
 		r.others.addLine(1, text)
 	}
-}
-
-// beginResponse begins a response. A final response replaces the interim response before it.
-func (r *dumpReader) beginResponse(text []byte) {
-	r.endMessage()
-	if r.x == nil {
-		r.x = &recordedExchange{layers: []string{"http dump"}, lacks: []capture.Lack{capture.NoTimes}}
-	}
-	r.x.status, _ = strconv.Atoi(string(dumpStatus().FindSubmatch(text)[1]))
-	r.beginMessage(capture.Response)
 }
 
 func (r *dumpReader) beginMessage(side capture.Side) {

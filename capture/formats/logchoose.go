@@ -2,7 +2,6 @@ package formats
 
 import (
 	"bytes"
-	"fmt"
 	"slices"
 	"time"
 
@@ -272,21 +271,6 @@ func (s *openStreams) mixedSince(x *logStream, f *payload) int64 {
 		return last.first
 	}
 	return 0
-}
-
-// reportMixed adds a note that a stream may contain lines of other streams. Calls that are complete in one chunk are
-// still correct.
-func (s *openStreams) reportMixed(x *logStream, since int64) {
-	if x.mixed || x.mute {
-		return
-	}
-	x.mixed = true
-	r := capture.Record{
-		Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.Mixed}},
-		Note: fmt.Sprintf("line %d: several streams arrived at once, and nothing identifies their lines: the lines since line %d may belong to any of the streams", s.r.number-s.r.before, max(1, since-s.r.before)),
-	}
-	x.stands.Add(&r, capture.LineSpan{}, 0)
-	s.r.recs = append(s.r.recs, r)
 }
 
 // A stream may begin while another is open, with nothing to identify their lines. Then it either runs in parallel

@@ -158,20 +158,6 @@ func (s *openStreams) endStream(x *logStream, end capture.End, why string) {
 	s.r.recs = append(s.r.recs, r)
 }
 
-// endOver ends the streams that were over before this line, unless the line has the mark of their end.
-func (s *openStreams) endOver() {
-	if !s.index.over {
-		return
-	}
-	s.index.over = false
-	for i := len(s.open) - 1; i >= 0; i-- {
-		s.index.over = s.index.over || s.open[i].over
-		if x := s.open[i]; x.over && x.last < s.r.number {
-			s.endStream(x, capture.EndEOF, "")
-		}
-	}
-}
-
 // takeFound reads the payloads of a line, and reports whether the line belongs to a stream.
 func (s *openStreams) takeFound(finds []payload) (taken bool) {
 	if len(s.r.truncated) > 0 {
@@ -207,7 +193,16 @@ func (s *openStreams) takeFound(finds []payload) (taken bool) {
 			}
 		}
 	}
-	s.endOver()
+	// End the streams that were over before this line, unless the line has the mark of their end.
+	if s.index.over {
+		s.index.over = false
+		for i := len(s.open) - 1; i >= 0; i-- {
+			s.index.over = s.index.over || s.open[i].over
+			if x := s.open[i]; x.over && x.last < s.r.number {
+				s.endStream(x, capture.EndEOF, "")
+			}
+		}
+	}
 	return taken
 }
 
@@ -313,8 +308,15 @@ func (s *openStreams) takeChunk(f *payload) bool {
 	}
 	since := s.mixedSince(x, f)
 	s.writePayload(x, f)
-	if since > 0 {
-		s.reportMixed(x, since)
+	if since > 0 && !x.mixed && !x.mute {
+		// The stream may contain lines of other streams. Calls that are complete in one chunk are still correct.
+		x.mixed = true
+		r := capture.Record{
+			Exchange: x.number, At: x.at, Head: &capture.Head{Lacks: []capture.Lack{capture.Mixed}},
+			Note: fmt.Sprintf("line %d: several streams arrived at once, and nothing identifies their lines: the lines since line %d may belong to any of the streams", s.r.number-s.r.before, max(1, since-s.r.before)),
+		}
+		x.stands.Add(&r, capture.LineSpan{}, 0)
+		s.r.recs = append(s.r.recs, r)
 	}
 	return true
 }
@@ -332,7 +334,15 @@ func (s *openStreams) beginStream(f *payload) *logStream {
 		}
 	}
 	rival := s.rivalOf(f)
-	s.makeRoom()
+	// End the oldest stream if too many are open. Finished streams may stay open, because their usage may
+	// follow, but fewer of them are kept.
+	finished := filterStreams(s.open, func(x *logStream) bool { return x.finished })
+	switch {
+	case len(finished) >= maxFinished:
+		s.endStream(finished[0], capture.EndEOF, "")
+	case len(s.open) >= maxStreams:
+		s.endStream(s.open[0], capture.EndEOF, "")
+	}
 	x := &logStream{
 		of: f.of, on: f.on, block: -1, next: -1, first: s.r.number, fields: f.field, mute: mute, at: capture.NoTime, rival: rival,
 		stands: s.r.in.Lines(),
@@ -519,16 +529,4 @@ func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
 		return s.open, nil
 	}
 	return s.index.byID[f.id], s.index.nameless
-}
-
-// makeRoom ends the oldest stream if too many are open. Finished streams may stay open, because their usage may
-// follow, but fewer of them are kept.
-func (s *openStreams) makeRoom() {
-	finished := filterStreams(s.open, func(x *logStream) bool { return x.finished })
-	switch {
-	case len(finished) >= maxFinished:
-		s.endStream(finished[0], capture.EndEOF, "")
-	case len(s.open) >= maxStreams:
-		s.endStream(s.open[0], capture.EndEOF, "")
-	}
 }

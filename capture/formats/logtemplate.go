@@ -186,7 +186,7 @@ func (s *templateSet) matchLevels(m *lineTemplate, line []byte) (text, stamp []b
 		if l.quoted != nil && (l.quoted.pieces || l.quoted.begun) {
 			return nil, nil, false
 		}
-		at.text = trimmedEnd(text)
+		at.text = bytes.TrimRight(text, "\r\n")
 		switch {
 		case i < last:
 			is = s.openString(i, l, at, &stamp)
@@ -297,13 +297,6 @@ func (s *templateSet) copyPayload(f *payload, all []levelMatch) {
 		f.before = s.joinTexts(f.before, `"`, at.text[:at.from])
 		f.after = s.joinTexts(at.text[at.to:], `"`, f.after)
 	}
-}
-
-func trimmedEnd(p []byte) []byte {
-	for len(p) > 0 && (p[len(p)-1] == '\n' || p[len(p)-1] == '\r') {
-		p = p[:len(p)-1]
-	}
-	return p
 }
 
 // readPayload reads the text at the place of a payload if the text is of a usual kind. It returns false for

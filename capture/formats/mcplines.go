@@ -71,7 +71,10 @@ func (d *mcpDialogue) sideOf(line []byte) capture.Side {
 	if method == "" {
 		if asked, known := d.asked[id]; known {
 			delete(d.asked, id)
-			return otherSide(asked)
+			if asked == capture.Request {
+				return capture.Response
+			}
+			return capture.Request
 		}
 		return capture.Response // most responses are from the server
 	}
@@ -90,13 +93,6 @@ func (d *mcpDialogue) sideOf(line []byte) capture.Side {
 		d.asked[id] = side
 	}
 	return side
-}
-
-func otherSide(s capture.Side) capture.Side {
-	if s == capture.Request {
-		return capture.Response
-	}
-	return capture.Request
 }
 
 func (d *mcpDialogue) close(recs []capture.Record) []capture.Record {

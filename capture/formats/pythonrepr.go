@@ -90,7 +90,14 @@ func (r *reprReader) readValue(depth int) bool {
 	case c == '\'' || c == '"':
 		return r.readString()
 	case c == 'b' && len(r.rest) > 1 && (r.rest[1] == '\'' || r.rest[1] == '"'):
-		return r.readBytes()
+		// Write bytes as base64, as Google's library does in JSON.
+		size := quoteEnd(r.rest[1:])
+		if size == 0 {
+			return false
+		}
+		r.write(`"` + base64.StdEncoding.EncodeToString(unescapeText(r.rest[2:size])) + `"`)
+		r.rest = r.rest[size+1:]
+		return true
 	case c == '{':
 		return r.readList('{', '}', func() bool {
 			return (r.rest[0] == '\'' || r.rest[0] == '"') && r.readString() && r.skipByte(':') && r.writeColon() && r.readValue(depth+1)
@@ -262,18 +269,6 @@ func (r *reprReader) readNumber() bool {
 	} else {
 		r.write("null")
 	}
-	return true
-}
-
-// readBytes reads bytes and writes them as base64, as Google's library does in JSON. The result is false if the
-// closing quote is missing.
-func (r *reprReader) readBytes() bool {
-	size := quoteEnd(r.rest[1:])
-	if size == 0 {
-		return false
-	}
-	r.write(`"` + base64.StdEncoding.EncodeToString(unescapeText(r.rest[2:size])) + `"`)
-	r.rest = r.rest[size+1:]
 	return true
 }
 

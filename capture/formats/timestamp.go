@@ -27,7 +27,24 @@ func (s timestamp) parse() time.Time {
 	if t, n := parseTime(text); n > 0 {
 		return t
 	}
-	return epochTime(text)
+	// The text is a number of seconds, milliseconds, microseconds or nanoseconds since 1970. The size of the number
+	// decides the unit.
+	whole, part, _ := bytes.Cut(text, []byte("."))
+	n, err := strconv.ParseInt(string(whole), 10, 64)
+	if err != nil || n <= 0 {
+		return time.Time{}
+	}
+	switch {
+	case n > 1e17:
+		return time.Unix(0, n)
+	case n > 1e14:
+		return time.UnixMicro(n)
+	case n > 1e11:
+		return time.UnixMilli(n).Add(time.Duration(parseFraction(part) * float64(time.Millisecond)))
+	case n > 1e8:
+		return time.Unix(n, int64(parseFraction(part)*1e9))
+	}
+	return time.Time{}
 }
 
 // withoutQuotes returns the text without the quotes around it.
@@ -68,27 +85,6 @@ func (c *timestampCache) parse(s timestamp) time.Time {
 		}
 	}
 	return c.at
-}
-
-// epochTime reads a number of seconds, milliseconds, microseconds or nanoseconds since 1970. The size of the
-// number decides the unit.
-func epochTime(text []byte) time.Time {
-	whole, part, _ := bytes.Cut(text, []byte("."))
-	n, err := strconv.ParseInt(string(whole), 10, 64)
-	if err != nil || n <= 0 {
-		return time.Time{}
-	}
-	switch {
-	case n > 1e17:
-		return time.Unix(0, n)
-	case n > 1e14:
-		return time.UnixMicro(n)
-	case n > 1e11:
-		return time.UnixMilli(n).Add(time.Duration(parseFraction(part) * float64(time.Millisecond)))
-	case n > 1e8:
-		return time.Unix(n, int64(parseFraction(part)*1e9))
-	}
-	return time.Time{}
 }
 
 // parseFraction returns the value of the digits after a decimal point.

@@ -256,22 +256,17 @@ func (l *interceptorLog) readLine(r *valuesReader, object []byte, cut bool) {
 	line := fileValue{raw: object}
 	switch kind := line.get("type").asText(); kind {
 	case "request":
-		l.beginExchange(r, line)
+		n := r.in.NextExchange()
+		l.open[line.get("id").asText()] = n
+		head := r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)
+		head.Method, head.URL = line.get("method").asText(), line.get("url").asText()
+		head.Header, head.Start = partHeader(line.get("headers")), parseClock(line.get("timestamp"))
+		r.writeFor(n, capture.Record{Side: capture.Request, At: l.timeOf(r, line), Head: head, Data: loggedBody(line.get("body"), false)})
 	case "response_chunk", "response", "response_meta":
 		l.continueExchange(r, line, kind)
 	default:
 		r.noteUnexpected("an unknown type")
 	}
-}
-
-// beginExchange begins an exchange with the line of its request.
-func (l *interceptorLog) beginExchange(r *valuesReader, line fileValue) {
-	n := r.in.NextExchange()
-	l.open[line.get("id").asText()] = n
-	head := r.in.NewHead([]string{"llm-interceptor"}, capture.LateTimes)
-	head.Method, head.URL = line.get("method").asText(), line.get("url").asText()
-	head.Header, head.Start = partHeader(line.get("headers")), parseClock(line.get("timestamp"))
-	r.writeFor(n, capture.Record{Side: capture.Request, At: l.timeOf(r, line), Head: head, Data: loggedBody(line.get("body"), false)})
 }
 
 func (l *interceptorLog) timeOf(r *valuesReader, line fileValue) time.Duration {

@@ -150,7 +150,20 @@ func (p *unwrapper) addPayload(f payload) bool {
 	h := p.hash()
 	f.on = p.paths[h]
 	if f.on == nil {
-		f.on = p.rememberPath(h)
+		t := &payloadPath{hash: h}
+		p.templates.removeAll() // a new place may have payloads that the templates would miss
+		for _, l := range p.wrappers {
+			p.leads[l.hash] = true
+			name := l.name
+			if l.key != nil {
+				name = "." + string(json.AppendUnquoted(nil, l.key))
+			}
+			if name != "" && (len(t.names) == 0 || t.names[len(t.names)-1] != name) {
+				t.names = append(t.names, name)
+			}
+		}
+		p.paths[h] = t
+		f.on = t
 	}
 	f.scope = p.scope
 	f.keys = append([]correlationKey(nil), p.keys...)
@@ -159,24 +172,6 @@ func (p *unwrapper) addPayload(f payload) bool {
 	p.payloads = append(p.payloads, f)
 	p.builder.build(&f, p.slots)
 	return true
-}
-
-// rememberPath stores the current place and the wrappers around it.
-func (p *unwrapper) rememberPath(h uint64) *payloadPath {
-	t := &payloadPath{hash: h}
-	p.templates.removeAll() // a new place may have payloads that the templates would miss
-	for _, l := range p.wrappers {
-		p.leads[l.hash] = true
-		name := l.name
-		if l.key != nil {
-			name = "." + string(json.AppendUnquoted(nil, l.key))
-		}
-		if name != "" && (len(t.names) == 0 || t.names[len(t.names)-1] != name) {
-			t.names = append(t.names, name)
-		}
-	}
-	p.paths[h] = t
-	return t
 }
 
 // wrapLine returns the text of the line before and after a payload, including all wrappers.

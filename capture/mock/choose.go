@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"hash/fnv"
-	"io"
 	"math"
 	"net/http"
 	"slices"
@@ -86,12 +85,6 @@ func (p *Provider) chooseAmong(fits func(*servedExchange) int, query string, a *
 	again = best.entry.used
 	best.entry.used = again || use
 	return best.entry, again
-}
-
-// readRequest decodes a request's body and returns the facts in the request.
-func (p *Provider) readRequest(r *http.Request) requestFacts {
-	coded, _ := io.ReadAll(r.Body) // net/http notices that the client has gone only after the whole body is read
-	return readAsked(p.decodeBody(r.Header, coded))
 }
 
 // decodeBody removes the coding that the header names. If it can't, it returns the body unchanged.

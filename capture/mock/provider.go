@@ -17,6 +17,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"net/http"
@@ -84,7 +85,8 @@ func New(o Options) *Provider {
 // ServeHTTP answers one request. It panics with http.ErrAbortHandler to break the connection, either because the
 // recorded one broke or because a fault requires it.
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	asked := p.readRequest(r)
+	coded, _ := io.ReadAll(r.Body) // net/http notices that the client has gone only after the whole body is read
+	asked := readAsked(p.decodeBody(r.Header, coded))
 	e, again := p.chooseExchange(r, &asked, false)
 	refusal := p.refusalFault(r, e != nil)
 	if e != nil && refusal == nil && !e.Socket {
@@ -97,7 +99,17 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	answer := func() { p.writeBody(w, r, e) }
 	switch {
 	case e == nil && r.URL.Path == "/" && (r.Method == http.MethodGet || r.Method == http.MethodHead):
-		answer = func() { p.listExchanges(w) }
+		answer = func() {
+			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			fmt.Fprintf(w, "toolscope serve: %d recorded exchanges\n\n", len(p.entries))
+			for _, e := range p.entries {
+				fmt.Fprintf(w, "%s  %s  (%s)\n", e.describeRequest(), e.About(), quoteUnsafe(e.File))
+			}
+			for _, f := range p.faults.All() {
+				fmt.Fprintf(w, "fault: %s\n", f)
+			}
+		}
 	case e == nil:
 		a.Status = http.StatusNotFound
 		answer = func() { p.notFound(w, r) }
@@ -174,7 +186,13 @@ func (p *Provider) injectFaults(e *servedExchange, b *fault.Injector, chunks []C
 	last, unfit := b.Close()
 	for _, u := range unfit {
 		p.faults.GiveBack(u.Fault)
-		p.reportUnused(e, u.Fault, u.Why)
+		p.mu.Lock()
+		said := e.unfit[u.Fault.String()]
+		e.unfit[u.Fault.String()] = true
+		p.mu.Unlock()
+		if !said && p.options.OnUnusedFault != nil {
+			p.options.OnUnusedFault(u.Fault, e.Exchange, u.Why)
+		}
 	}
 	return b.Joined(append(list, last...))
 }
@@ -201,16 +219,6 @@ func totalPauses(list []fault.OutChunk) (sum time.Duration) {
 	return sum
 }
 
-func (p *Provider) reportUnused(e *servedExchange, f fault.Fault, why string) {
-	p.mu.Lock()
-	said := e.unfit[f.String()]
-	e.unfit[f.String()] = true
-	p.mu.Unlock()
-	if !said && p.options.OnUnusedFault != nil {
-		p.options.OnUnusedFault(f, e.Exchange, why)
-	}
-}
-
 // atSpeed converts a recorded time to the provider's speed.
 func (p *Provider) atSpeed(after time.Duration) time.Duration {
 	if p.options.Speed <= 0 {
@@ -233,19 +241,6 @@ func (p *Provider) notFound(w http.ResponseWriter, r *http.Request) {
 	}
 	message := fmt.Sprintf("no recorded exchange matches %s %s; the recorded exchanges are: %s", quoteUnsafe(r.Method), escapePath(r.URL.Path), strings.Join(paths, ", "))
 	fault.Error(w, http.StatusNotFound, "not_found_error", message)
-}
-
-// listExchanges answers with a list of the exchanges and faults.
-func (p *Provider) listExchanges(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
-	fmt.Fprintf(w, "toolscope serve: %d recorded exchanges\n\n", len(p.entries))
-	for _, e := range p.entries {
-		fmt.Fprintf(w, "%s  %s  (%s)\n", e.describeRequest(), e.About(), quoteUnsafe(e.File))
-	}
-	for _, f := range p.faults.All() {
-		fmt.Fprintf(w, "fault: %s\n", f)
-	}
 }
 
 // describeRequest describes the requests that the exchange answers, in text that is safe to print.

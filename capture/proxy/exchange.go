@@ -109,7 +109,9 @@ func (x *exchange) noteActivity() time.Duration {
 func (x *exchange) forwardRequest(r *http.Request) {
 	// An upstream may respond before the end of the request. The response must not wait for that end.
 	_ = http.NewResponseController(x.w).EnableFullDuplex()
-	to := newSender(x, r)
+	to := &sender{x: x, single: r.Close || r.ContentLength > maxKeptBytes}
+	to.trace.GotConn = func(info httptrace.GotConnInfo) { to.reused.Store(info.Reused) }
+	to.trace.GotFirstResponseByte = func() { to.answered.Store(true) }
 	forwarder := httputil.ReverseProxy{
 		Rewrite:        x.rewriteRequest,
 		Transport:      to,
@@ -164,7 +166,16 @@ func (x *exchange) rewriteRequest(pr *httputil.ProxyRequest) {
 		out.Header.Del("Upgrade")
 	}
 	SetMarks(out.Header, out.URL, x.target.marks)
-	x.adjustRequest(out)
+	// Ask for an uncompressed response if faults will be injected or the response is watched. Calls can't be found in a
+	// compressed response.
+	if !fault.IsAside(out) && !capture.IsWebSocket(out) {
+		if x.p.faults != nil {
+			x.faults = x.p.faults.ForNext()
+		}
+		if len(x.faults) > 0 || x.watch != nil {
+			out.Header.Set("Accept-Encoding", "identity")
+		}
+	}
 	if out.Body != nil {
 		x.sent = &upload{bodyTap: &bodyTap{x: x, side: capture.Request, body: pr.In.Body}}
 		out.Body, _ = x.sent.newReader()
@@ -348,13 +359,6 @@ type sender struct {
 	trace    httptrace.ClientTrace
 	reused   atomic.Bool // the connection was used before
 	answered atomic.Bool // the first byte of the response has arrived
-}
-
-func newSender(x *exchange, r *http.Request) *sender {
-	s := &sender{x: x, single: r.Close || r.ContentLength > maxKeptBytes}
-	s.trace.GotConn = func(info httptrace.GotConnInfo) { s.reused.Store(info.Reused) }
-	s.trace.GotFirstResponseByte = func() { s.answered.Store(true) }
-	return s
 }
 
 // RoundTrip implements http.RoundTripper.

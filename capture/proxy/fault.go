@@ -40,20 +40,6 @@ func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	x.putRecord(capture.Record{At: at, Data: text})
 }
 
-// adjustRequest asks for an uncompressed response if faults will be injected or the response is watched. Calls can't
-// be found in a compressed response.
-func (x *exchange) adjustRequest(out *http.Request) {
-	if fault.IsAside(out) || capture.IsWebSocket(out) {
-		return
-	}
-	if x.p.faults != nil {
-		x.faults = x.p.faults.ForNext()
-	}
-	if len(x.faults) > 0 || x.watch != nil {
-		out.Header.Set("Accept-Encoding", "identity")
-	}
-}
-
 // injectIntoBody injects the faults into the body of a successful response, and returns a note about them.
 // For any other response, it puts the faults back into the set and returns "".
 func (x *exchange) injectIntoBody(res *http.Response) (note string) {
@@ -133,10 +119,6 @@ func (b *faultedResponse) injectFaults(n int, err error) {
 	b.err = err
 	last, unfit := b.injector.Close()
 	b.ready = append(b.ready, last...)
-	b.noteUnused(unfit)
-}
-
-func (b *faultedResponse) noteUnused(unfit []fault.Unused) {
 	b.unused = append(b.unused, unfit...)
 	for _, u := range unfit {
 		b.x.p.faults.GiveBack(u.Fault)
@@ -236,14 +218,6 @@ type faultedFrame struct {
 	piece  fault.OutChunk // without its data
 	data   []byte
 	breaks bool // the connection breaks after the frame
-}
-
-func newFaultedSocket(x *exchange, from func(p []byte) (int, error), note func(string)) *faultedSocket {
-	s := &faultedSocket{x: x, from: from, note: note, buffer: make([]byte, copyBytes)}
-	s.says.Control = func(opcode byte, payload []byte) {
-		s.ready = append(s.ready, faultedFrame{data: capture.AppendWebSocketFrame(nil, opcode, payload)})
-	}
-	return s
 }
 
 // readClient reads the client's bytes before they are forwarded.

@@ -61,7 +61,19 @@ func (rules GuardRules) Check(r *http.Request) *Refusal {
 	if no := rules.checkHost(r); no != nil {
 		return no
 	}
-	return rules.checkOrigin(r)
+	// Refuse requests from web pages, except pages on the loopback and pages with allowed origins.
+	origins := r.Header.Values("Origin")
+	for _, origin := range origins {
+		u, err := url.Parse(origin)
+		local := err == nil && u.Host != "" && IsLoopback(u.Hostname())
+		if !local && !slices.Contains(rules.Origins, origin) {
+			return Refuse(http.StatusForbidden, "the Origin %q is refused: it belongs to a web page that is not on this machine", origin)
+		}
+	}
+	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site == "cross-site" {
+		return Refuse(http.StatusForbidden, "a browser's request from a page on another site (Sec-Fetch-Site: cross-site) is refused")
+	}
+	return nil
 }
 
 // checkHost checks that a request's host is a name of the loopback, or the address at which the request arrived. A
@@ -75,23 +87,6 @@ func (rules GuardRules) checkHost(r *http.Request) *Refusal {
 		return Refuse(http.StatusMisdirectedRequest, "a request for another host %q is refused: %s", r.Host, rules.Purpose)
 	case !named && !rules.Public:
 		return Refuse(http.StatusMisdirectedRequest, "the Host %q is refused: it is not a loopback name, so a web page may have made the client send this request", r.Host)
-	}
-	return nil
-}
-
-// checkOrigin refuses requests from web pages, except pages on the loopback and pages with allowed origins. It
-// returns nil if the request is not refused.
-func (rules GuardRules) checkOrigin(r *http.Request) *Refusal {
-	origins := r.Header.Values("Origin")
-	for _, origin := range origins {
-		u, err := url.Parse(origin)
-		local := err == nil && u.Host != "" && IsLoopback(u.Hostname())
-		if !local && !slices.Contains(rules.Origins, origin) {
-			return Refuse(http.StatusForbidden, "the Origin %q is refused: it belongs to a web page that is not on this machine", origin)
-		}
-	}
-	if site := r.Header.Get("Sec-Fetch-Site"); len(origins) == 0 && site == "cross-site" {
-		return Refuse(http.StatusForbidden, "a browser's request from a page on another site (Sec-Fetch-Site: cross-site) is refused")
 	}
 	return nil
 }

@@ -152,7 +152,8 @@ func (h *heldBody) nextBytes() (event []byte, wait time.Duration, err error) {
 	}
 	if h.why == "" && len(h.events) > 0 {
 		if why := h.askWatch(); why != "" {
-			h.holdResponse(why)
+			h.why, h.since, h.spoke = why, h.x.p.options.Now(), h.x.p.options.Now()
+			h.recordNote(fmt.Sprintf("%s: %s; the client has %s of this response, and waits", capture.HeldNote, why, count.Of(h.given, "byte")))
 		}
 	}
 	now := h.x.p.options.Now()
@@ -221,12 +222,6 @@ func (h *heldBody) askWatch() (why string) {
 		return h.x.watch.Look(says)
 	}
 	return ""
-}
-
-// holdResponse holds the response and records a note with the reason.
-func (h *heldBody) holdResponse(why string) {
-	h.why, h.since, h.spoke = why, h.x.p.options.Now(), h.x.p.options.Now()
-	h.recordNote(fmt.Sprintf("%s: %s; the client has %s of this response, and waits", capture.HeldNote, why, count.Of(h.given, "byte")))
 }
 
 // recordNote records a note after the bytes that have arrived. It doesn't wait for more bytes, so a reader of the

@@ -68,7 +68,11 @@ func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
 	}
 	u.upstream.Control = u.recordPing
 	if x.p.faults != nil {
-		u.faulted = newFaultedSocket(x, u.readUpstream, u.addNote)
+		s := &faultedSocket{x: x, from: u.readUpstream, note: u.addNote, buffer: make([]byte, copyBytes)}
+		s.says.Control = func(opcode byte, payload []byte) {
+			s.ready = append(s.ready, faultedFrame{data: capture.AppendWebSocketFrame(nil, opcode, payload)})
+		}
+		u.faulted = s
 	}
 	return u
 }

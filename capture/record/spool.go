@@ -176,7 +176,10 @@ func (s *Spool) write(p []byte) (int, error) {
 	defer s.mu.Unlock()
 	s.end += int64(n)
 	s.parts[len(s.parts)-1].end = s.end
-	s.enforceLimit()
+	// Delete the oldest segments beyond the limit.
+	for len(s.parts) > 1 && s.end-s.parts[0].start > s.limit {
+		s.deleteOldest()
+	}
 	s.Wake()
 	return n, err
 }
@@ -287,13 +290,6 @@ func (s *Spool) closeFiles() {
 		s.reader.Close()
 	}
 	s.reader = nil
-}
-
-// enforceLimit deletes the oldest segments beyond the limit.
-func (s *Spool) enforceLimit() {
-	for len(s.parts) > 1 && s.end-s.parts[0].start > s.limit {
-		s.deleteOldest()
-	}
 }
 
 func (s *Spool) deleteOldest() {
