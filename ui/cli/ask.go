@@ -67,7 +67,15 @@ func (a *app) runAsk(args []string, f *askFlags) error {
 		}
 	}
 	if tool == "" && !isPiped(a.stdin) {
-		return printAskSetup(a.stdout, append([]string{"toolscope", "ask"}, args...))
+		a.stdout.printLine("toolscope ask answers an agent's questions about its own tool calls. To add it:")
+		a.stdout.printLine("")
+		for _, line := range askSetupLines(append([]string{"toolscope", "ask"}, args...)) {
+			a.stdout.printLine("%s", line)
+		}
+		a.stdout.printLine("")
+		a.stdout.printLine("For one run: toolscope run --ask -- CLIENT")
+		a.stdout.printLine("'toolscope ask problems' prints one answer; 'toolscope help ask' lists the tools.")
+		return nil
 	}
 	prices, err := a.loadPrices()
 	if err != nil {

@@ -11,19 +11,6 @@ import (
 	"toolscope/providers/client"
 )
 
-// printAskSetup prints, for each client, the command line or the setting that adds the server.
-func printAskSetup(l lineWriter, command []string) error {
-	l.printLine("toolscope ask answers an agent's questions about its own tool calls. To add it:")
-	l.printLine("")
-	for _, line := range askSetupLines(command) {
-		l.printLine("%s", line)
-	}
-	l.printLine("")
-	l.printLine("For one run: toolscope run --ask -- CLIENT")
-	l.printLine("'toolscope ask problems' prints one answer; 'toolscope help ask' lists the tools.")
-	return nil
-}
-
 // askSetupLines returns, for each client, the command line or the setting that adds a server with this command.
 func askSetupLines(command []string) (lines []string) {
 	for _, p := range client.ProxySetups {

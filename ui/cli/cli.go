@@ -24,6 +24,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -201,7 +202,26 @@ func (a *app) rootCommand() *cobra.Command {
 			show.Flags().AddFlag(s.flag)
 		}
 	}
-	a.helpCommand(root)
+	// The root command accepts any word as a FILE, so the help command must reject unknown words itself.
+	root.SetHelpCommand(&cobra.Command{
+		Use: "help [COMMAND|TOPIC]", Short: "Help for a command or topic",
+		Example:           "toolscope help print\ntoolscope help filter\ntoolscope help config show",
+		Long:              "'help COMMAND' prints the same text as 'COMMAND --help'. 'toolscope --help' lists the\ncommands and the topics.",
+		ValidArgsFunction: a.cobraCompleter(fixedCompletions(func() []completion { return pageCompletions(root) })),
+		RunE: func(_ *cobra.Command, args []string) error {
+			page, _, err := root.Find(args)
+			if len(args) > 0 && (err != nil || page == root) {
+				names := mapSlice(pageCompletions(root), func(o completion) string { return o.word })
+				return usageErrorf("help: unknown command or topic %q%s\n'toolscope help' lists them", args[0], suggestName(args[0], names))
+			}
+			if page.IsAdditionalHelpTopicCommand() && slices.Contains([]string{"dialects", "executed", "fleet", "hosts"}, args[0]) {
+				a.noteOldName("help "+args[0], "help "+page.Name())
+				a.printOldNames()
+			}
+			return page.Help()
+		},
+	})
+	root.InitDefaultHelpCmd()
 	describeFlags(root)
 	checkFlagGroups(root)
 	a.acceptOldFlags(root)

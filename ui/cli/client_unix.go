@@ -107,26 +107,21 @@ func (c *clientProcess) forwardSignals(shared bool) {
 	for {
 		select {
 		case sig := <-c.signals:
-			c.forwardSignal(sig, shared)
+			// Don't forward the signals for keys that the client also receives from the terminal.
+			switch n, _ := sig.(syscall.Signal); {
+			case shared && (n == syscall.SIGINT || n == syscall.SIGQUIT):
+			case n != syscall.SIGCONT:
+				_ = syscall.Kill(c.to, n)
+			case c.ownsTerminal(syscall.Getpgrp()): // a shell moved toolscope to the foreground
+				c.giveTerminal()
+			default:
+				_ = syscall.Kill(-c.pid, syscall.SIGCONT)
+			}
 		case <-c.over:
 			<-c.signals
 			signal.Stop(c.signals)
 			return
 		}
-	}
-}
-
-// forwardSignal forwards a signal. It does not forward the signals for keys that the client also receives
-// from the terminal.
-func (c *clientProcess) forwardSignal(sig os.Signal, shared bool) {
-	switch n, _ := sig.(syscall.Signal); {
-	case shared && (n == syscall.SIGINT || n == syscall.SIGQUIT):
-	case n != syscall.SIGCONT:
-		_ = syscall.Kill(c.to, n)
-	case c.ownsTerminal(syscall.Getpgrp()): // a shell moved toolscope to the foreground
-		c.giveTerminal()
-	default:
-		_ = syscall.Kill(-c.pid, syscall.SIGCONT)
 	}
 }
 
@@ -142,27 +137,23 @@ func (c *clientProcess) wait() int {
 		case err != nil:
 			return 1
 		case status.Stopped():
-			c.stopWithClient(status.StopSignal())
+			// Stop toolscope when the client has stopped. SIGCONT continues both. A client that stopped
+			// only because it used the terminal too early is continued at once.
+			sig := status.StopSignal()
+			switch early := sig == syscall.SIGTTIN || sig == syscall.SIGTTOU; {
+			case early && c.tty != nil && c.ownsTerminal(c.pid):
+				_ = syscall.Kill(-c.pid, syscall.SIGCONT)
+			case c.tty != nil:
+				if c.ownsTerminal(c.pid) {
+					c.setForeground(syscall.Getpgrp())
+				}
+				_ = syscall.Kill(0, syscall.SIGTSTP) // toolscope forwards SIGCONT later
+			}
 		case status.Signaled():
 			return 128 + int(status.Signal())
 		default:
 			return status.ExitStatus()
 		}
-	}
-}
-
-// stopWithClient stops toolscope when the client has stopped. SIGCONT continues both. A client that stopped
-// only because it used the terminal too early is continued at once.
-func (c *clientProcess) stopWithClient(sig syscall.Signal) {
-	early := (sig == syscall.SIGTTIN || sig == syscall.SIGTTOU) && c.tty != nil && c.ownsTerminal(c.pid)
-	switch {
-	case early:
-		_ = syscall.Kill(-c.pid, syscall.SIGCONT)
-	case c.tty != nil:
-		if c.ownsTerminal(c.pid) {
-			c.setForeground(syscall.Getpgrp())
-		}
-		_ = syscall.Kill(0, syscall.SIGTSTP) // toolscope forwards SIGCONT later
 	}
 }
 

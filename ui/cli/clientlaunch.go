@@ -140,7 +140,31 @@ func (o *clientLaunch) pointAt(all []route, url string) error {
 		o.args = slices.Insert(slices.Clone(o.args), o.at+1, p.Args...)
 		o.did = append(o.did, commandLine(p.Args))
 	}
-	return o.mergeSettings(p)
+	// Merge the required settings with the user's own settings.
+	s := p.Settings
+	if len(s.JSON) > 0 && s.Flag != "" {
+		return o.passExtension(s)
+	}
+	if s.Needs != "" && o.env(s.Needs) == "" {
+		s.JSON = nil
+	}
+	if s.JSON = append(slices.Clone(s.JSON), o.settings...); len(s.JSON) == 0 || s.Variable == "" {
+		return nil
+	}
+	value, err := "", error(nil)
+	if s.Inline {
+		value, err = mergeJSON(append([]string{cmp.Or(o.env(s.Variable), "{}")}, s.JSON...)...)
+		if err != nil {
+			return fmt.Errorf("run: %s: %w", s.Variable, err)
+		}
+	} else if value, err = o.newHome(s); err != nil {
+		return fmt.Errorf("run: settings for %s: %w", p.Title, err)
+	}
+	if value != "" {
+		o.vars = append(o.vars, s.Variable+"="+value)
+		o.did = append(o.did, s.Variable+" ("+s.File+" stays unchanged)")
+	}
+	return nil
 }
 
 // readsVar reports whether the client reads a variable. This can depend on the variables that the user set.
@@ -186,34 +210,6 @@ func (o *clientLaunch) setVar(v client.Var) bool {
 	}
 	o.vars = append(o.vars, v.Name+"="+v.Value)
 	return true
-}
-
-// mergeSettings gives the client the required settings, merged with the user's own settings.
-func (o *clientLaunch) mergeSettings(p client.ProxySetup) error {
-	s := p.Settings
-	if len(s.JSON) > 0 && s.Flag != "" {
-		return o.passExtension(s)
-	}
-	if s.Needs != "" && o.env(s.Needs) == "" {
-		s.JSON = nil
-	}
-	if s.JSON = append(slices.Clone(s.JSON), o.settings...); len(s.JSON) == 0 || s.Variable == "" {
-		return nil
-	}
-	value, err := "", error(nil)
-	if s.Inline {
-		value, err = mergeJSON(append([]string{cmp.Or(o.env(s.Variable), "{}")}, s.JSON...)...)
-		if err != nil {
-			return fmt.Errorf("run: %s: %w", s.Variable, err)
-		}
-	} else if value, err = o.newHome(s); err != nil {
-		return fmt.Errorf("run: settings for %s: %w", p.Title, err)
-	}
-	if value != "" {
-		o.vars = append(o.vars, s.Variable+"="+value)
-		o.did = append(o.did, s.Variable+" ("+s.File+" stays unchanged)")
-	}
-	return nil
 }
 
 // passExtension gives the client an extension that contains the settings. The user's own settings do not change.

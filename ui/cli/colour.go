@@ -200,24 +200,6 @@ func (w *inkedWriter) endLine() {
 	w.endRow()
 }
 
-// writeInked writes a line in ink. It indents the continuation rows of a wrapped line by hang or, if hang is
-// 0, by two cells more than the line.
-func (l lineWriter) writeInked(line inkedLine) {
-	hang := l.hang
-	if hang == 0 {
-		hang = len(line.raw) - len(bytes.TrimLeft(line.raw, " ")) + 2
-	}
-	w := newInkedWriter(l, hang)
-	rest, at := line.raw, 0
-	for _, i := range line.inks {
-		clean, left := display.CleanStart(rest, min(i.end, len(line.raw))-at)
-		at += len(rest) - len(left)
-		rest = left
-		w.rows.Add(i.ink, clean)
-	}
-	w.endLine()
-}
-
 // withHang returns a writer that indents the continuation rows of a wrapped line by the given number of
 // cells.
 func (l lineWriter) withHang(cells int) lineWriter {

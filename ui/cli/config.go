@@ -350,7 +350,14 @@ func (c *configuration) loadSettings(known []configSetting, data []byte) {
 			c.odd = append(c.odd, configProblem{s.Position, unknownKey(s, known)})
 		}
 	}
-	c.findClash(found)
+	// Add an error if two actions have the same key.
+	text, names := c.keys.Clash()
+	for _, s := range found {
+		if s.Table == keysTable && text != "" && (s.Key == names[0] || s.Key == names[1]) {
+			c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": " + text})
+			return
+		}
+	}
 }
 
 // keysTable is the table for the screen's keys in the file.
@@ -383,17 +390,6 @@ func (c *configuration) setKeys(s themes.Setting) {
 		c.odd = append(c.odd, odd)
 	} else {
 		c.bad = append(c.bad, odd)
-	}
-}
-
-// findClash adds an error if two actions have the same key.
-func (c *configuration) findClash(found []themes.Setting) {
-	text, names := c.keys.Clash()
-	for _, s := range found {
-		if s.Table == keysTable && text != "" && (s.Key == names[0] || s.Key == names[1]) {
-			c.bad = append(c.bad, configProblem{s.Position, s.Name() + ": " + text})
-			return
-		}
 	}
 }
 

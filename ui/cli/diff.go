@@ -317,7 +317,12 @@ func (c *comparison) writeText(d *diffCommand) {
 		if f.Name == "finish" {
 			continue
 		}
-		table = append(table, c.tableRow(f.Name, func(i int) any { return c.wireCell(f, i) }))
+		table = append(table, c.tableRow(f.Name, func(i int) any {
+			if i != 0 && c.ways[i].Host == "" {
+				return ""
+			}
+			return ofRole(markRoles[f.Marks[i]], strings.TrimSpace(signs[f.Marks[i]]+"  "+textIf(f.Marks[i] != diff.Same, f.Cells[i])))
+		}))
 	}
 	for n := range c.Sets {
 		set := &c.Sets[n]
@@ -347,15 +352,6 @@ func orDash(text string) string { return ifElse(text == "", "—", text) }
 // costOf returns the cost of a turn.
 func (d *diffCommand) costOf(s *diffTurn) price.Figure {
 	return present.CostOf(d.prices, s.in.Exchange(s.turn.Exchange), s.turn)
-}
-
-// wireCell returns the cell for a fact about a side's response. The cell is empty for a side without a host,
-// except the first.
-func (c *comparison) wireCell(f *diff.Fact, i int) any {
-	if i != 0 && c.ways[i].Host == "" {
-		return ""
-	}
-	return ofRole(markRoles[f.Marks[i]], strings.TrimSpace(signs[f.Marks[i]]+"  "+textIf(f.Marks[i] != diff.Same, f.Cells[i])))
 }
 
 // signs are the signs for relations to the base.

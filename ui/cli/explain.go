@@ -33,30 +33,25 @@ func (a *app) explainCommand() *cobra.Command {
 			if len(args) != 1 {
 				return usageErrorf("explain: needs one CODE\n'toolscope help findings' lists the codes")
 			}
-			return explainCode(a.stdout, args[0])
+			all := byCode(providers.Findings())
+			i := slices.IndexFunc(all, func(d *stream.Diagnosis) bool { return strings.EqualFold(d.Code, args[0]) })
+			if i < 0 {
+				return usageErrorf("explain: unknown code %q%s\n'toolscope help findings' lists the codes", args[0], similarCodes(all, strings.ToUpper(args[0])))
+			}
+			l, d := a.stdout, all[i]
+			l.printLine("%s", d.Code)
+			l.writeWrapped("  severity  ", severityText(d))
+			l.printLine("  by        %s, unless the finding names another party", d.By)
+			l.writeWrapped("  means     ", d.Meaning)
+			l.writeWrapped("  do        ", d.Advice)
+			for _, k := range replay.Kinds {
+				if k.Diagnosis == d {
+					l.writeWrapped("  replay    ", fmt.Sprintf("a loss of severity %s: %s", k.Severity, k.Description))
+				}
+			}
+			return nil
 		},
 	}
-}
-
-// explainCode writes the severity, party, meaning and advice for a code.
-func explainCode(l lineWriter, code string) error {
-	all := byCode(providers.Findings())
-	i := slices.IndexFunc(all, func(d *stream.Diagnosis) bool { return strings.EqualFold(d.Code, code) })
-	if i < 0 {
-		return usageErrorf("explain: unknown code %q%s\n'toolscope help findings' lists the codes", code, similarCodes(all, strings.ToUpper(code)))
-	}
-	d := all[i]
-	l.printLine("%s", d.Code)
-	l.writeWrapped("  severity  ", severityText(d))
-	l.printLine("  by        %s, unless the finding names another party", d.By)
-	l.writeWrapped("  means     ", d.Meaning)
-	l.writeWrapped("  do        ", d.Advice)
-	for _, k := range replay.Kinds {
-		if k.Diagnosis == d {
-			l.writeWrapped("  replay    ", fmt.Sprintf("a loss of severity %s: %s", k.Severity, k.Description))
-		}
-	}
-	return nil
 }
 
 // severityText returns the usual severity of a finding, and the conditions for other severities.

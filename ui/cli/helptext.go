@@ -249,7 +249,23 @@ func (l lineWriter) writeDocument(topic string) {
 		if i > 0 {
 			l.printLine("")
 		}
-		l.writeBlock(block)
+		body := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
+		switch {
+		case strings.HasPrefix(block, "```"):
+			for _, line := range body[1 : len(body)-1] {
+				l.writeCode(line)
+			}
+		case strings.HasPrefix(block, "#"):
+			l.printLine("%s", strings.ToUpper(strings.Trim(plainText(block), "# \n")))
+		case strings.HasPrefix(block, "|"):
+			l.writeTableRows(body[2:])
+		case strings.HasPrefix(block, "- "):
+			for item := range strings.SplitSeq(strings.TrimPrefix(block, "- "), "\n- ") {
+				l.writeWrapped("- ", plainText(strings.Join(strings.Fields(item), " ")))
+			}
+		default:
+			l.writeWrapped("", plainText(strings.Join(body, " ")))
+		}
 	}
 }
 
@@ -268,26 +284,6 @@ func splitParagraphs(text string) (all []string) {
 		open += line + "\n"
 	}
 	return nonEmpty(append(all, open))
-}
-
-func (l lineWriter) writeBlock(block string) {
-	body := strings.Split(strings.TrimSuffix(block, "\n"), "\n")
-	switch {
-	case strings.HasPrefix(block, "```"):
-		for _, line := range body[1 : len(body)-1] {
-			l.writeCode(line)
-		}
-	case strings.HasPrefix(block, "#"):
-		l.printLine("%s", strings.ToUpper(strings.Trim(plainText(block), "# \n")))
-	case strings.HasPrefix(block, "|"):
-		l.writeTableRows(body[2:])
-	case strings.HasPrefix(block, "- "):
-		for item := range strings.SplitSeq(strings.TrimPrefix(block, "- "), "\n- ") {
-			l.writeWrapped("- ", plainText(strings.Join(strings.Fields(item), " ")))
-		}
-	default:
-		l.writeWrapped("", plainText(strings.Join(body, " ")))
-	}
 }
 
 // writeCode writes a line of code. It breaks a long line after a comma or a space.
@@ -369,7 +365,18 @@ func (m manual) writePage(root *cobra.Command) {
 	m.writeSection("options", func() { m.writeFlags(root) })
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() {
-			m.writeSection(c.CommandPath(), func() { m.writeCommand(c) })
+			m.writeSection(c.CommandPath(), func() {
+				m.writeLiteral(strings.TrimPrefix(c.UseLine(), "toolscope "))
+				m.writeLiteral(c.Short + ".")
+				if c.Example != "" {
+					m.writeLiteral(c.Example)
+				}
+				m.writeLiteral(aboutText(c))
+				m.writeFlags(c)
+				for _, e := range exitCodesOf(c) {
+					m.writeEntry("exit code "+e.code, e.means)
+				}
+			})
 		}
 	}
 	m.writeSection("keys", func() {
@@ -389,19 +396,6 @@ func (m manual) writePage(root *cobra.Command) {
 			}
 		}
 	})
-}
-
-func (m manual) writeCommand(c *cobra.Command) {
-	m.writeLiteral(strings.TrimPrefix(c.UseLine(), "toolscope "))
-	m.writeLiteral(c.Short + ".")
-	if c.Example != "" {
-		m.writeLiteral(c.Example)
-	}
-	m.writeLiteral(aboutText(c))
-	m.writeFlags(c)
-	for _, e := range exitCodesOf(c) {
-		m.writeEntry("exit code "+e.code, e.means)
-	}
 }
 
 func (m manual) writeFlags(c *cobra.Command) {

@@ -46,7 +46,16 @@ func (a *app) hubCommand() *cobra.Command {
 		Example: "toolscope hub\ntoolscope hub --metrics 127.0.0.1:9464\ntoolscope proxy --publish nats://127.0.0.1:4222\ntoolscope open 'nats://127.0.0.1:4222?since=15m'\ntoolscope print 'nats://127.0.0.1:4222?until=now' --format jsonl",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.newKey != "" {
-				return a.newKey(f.newKey)
+				// Write the secret half of a new key to a file, and print the public half for the hub's configuration.
+				seed, public, err := fleet.NewKey()
+				if err == nil {
+					_, err = saveInto(filepath.Dir(f.newKey), filepath.Base(f.newKey), append(seed, '\n'))
+				}
+				if err != nil {
+					return fmt.Errorf("--new-key: %w", err)
+				}
+				a.stdout.printLine("%s", public)
+				return nil
 			}
 			return a.runHub(cmd.Context(), &f)
 		},
@@ -142,20 +151,6 @@ func (a *app) runHub(ctx context.Context, f *hubCommandFlags) (err error) {
 		a.stdout.printLine("%s", hub.URL())
 		_, _ = a.waitForEnd(nil, caught)
 	}
-	return nil
-}
-
-// newKey creates a key for a hub. It writes the secret half to a new file, and prints the public half for the hub's
-// configuration.
-func (a *app) newKey(file string) error {
-	seed, public, err := fleet.NewKey()
-	if err == nil {
-		_, err = saveInto(filepath.Dir(file), filepath.Base(file), append(seed, '\n'))
-	}
-	if err != nil {
-		return fmt.Errorf("--new-key: %w", err)
-	}
-	a.stdout.printLine("%s", public)
 	return nil
 }
 

@@ -87,7 +87,16 @@ func (a *app) acpCommand() *cobra.Command {
 func (w *wrapper) completeCommand(cmd *cobra.Command) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		w.isLine = cmd.Flags().Changed("line")
-		return w.runWrapper(args)
+		if w.isLine {
+			return w.runLine()
+		}
+		if len(args) == 0 {
+			if w.command == "acp" {
+				return usageErrorf("acp: needs an AGENT\ne.g. toolscope acp -- opencode acp")
+			}
+			return usageErrorf("mcp: needs a COMMAND\ne.g. toolscope mcp -- npx -y @modelcontextprotocol/server-everything")
+		}
+		return w.runServer(args)
 	}
 	// This function reads no configuration, because an invalid configuration must not prevent a server
 	// from running.
@@ -97,20 +106,6 @@ func (w *wrapper) completeCommand(cmd *cobra.Command) *cobra.Command {
 	to.StringVar(&w.name, "name", "", "")
 	to.StringVar(&w.record, "record", "", "")
 	return cmd
-}
-
-// runWrapper runs a server or, with --line, a command line. toolscope then exits with the same exit code.
-func (w *wrapper) runWrapper(args []string) error {
-	if w.isLine {
-		return w.runLine()
-	}
-	if len(args) == 0 {
-		if w.command == "acp" {
-			return usageErrorf("acp: needs an AGENT\ne.g. toolscope acp -- opencode acp")
-		}
-		return usageErrorf("mcp: needs a COMMAND\ne.g. toolscope mcp -- npx -y @modelcontextprotocol/server-everything")
-	}
-	return w.runServer(args)
 }
 
 // runServer runs a server and records its traffic.

@@ -38,7 +38,21 @@ func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(append(o.end(
 // printLine writes one sanitised line, without spaces at its end. Its arguments may be coloured.
 func (l lineWriter) printLine(format string, args ...any) {
 	if l.pen != nil {
-		l.writeInked(inkedLineOf(format, args))
+		// Indent the continuation rows of a wrapped line by hang or, if hang is 0, by two cells more than the line.
+		line := inkedLineOf(format, args)
+		hang := l.hang
+		if hang == 0 {
+			hang = len(line.raw) - len(bytes.TrimLeft(line.raw, " ")) + 2
+		}
+		w := newInkedWriter(l, hang)
+		rest, at := line.raw, 0
+		for _, i := range line.inks {
+			clean, left := display.CleanStart(rest, min(i.end, len(line.raw))-at)
+			at += len(rest) - len(left)
+			rest = left
+			w.rows.Add(i.ink, clean)
+		}
+		w.endLine()
 		return
 	}
 	for i := range args {

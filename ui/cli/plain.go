@@ -39,7 +39,15 @@ type plainPrinter struct {
 // choose from, it only lists them.
 func (pr *printing) printLive(o ui.Options, feed func()) error {
 	if len(o.Recent) > 0 {
-		pr.listCaptures(o.Recent)
+		pr.app.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(o.Recent), "capture"))
+		dir, _ := captureFolder()
+		for i, r := range o.Recent {
+			if i == 10 {
+				pr.app.stdout.printLine("More captures are in %s: %d.", dir, len(o.Recent)-i)
+				break
+			}
+			pr.app.stdout.printLine("Capture of %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
+		}
 		return nil
 	}
 	defer quitQuietly()()
@@ -119,7 +127,9 @@ func (t *plainPrinter) printNewEvents() {
 				t.printLine("Turn %d begins: %s.", turn.Number+1, present.JoinWords(turn.Protocol, turn.Model))
 			}
 		case stream.CallOpen:
-			t.printCallStart(turn, call)
+			if call != nil && !call.Discarded {
+				t.printLine("%s: the arguments begin.", t.callLabel(turn, call))
+			}
 		case stream.Seal:
 			t.printCall(turn, call)
 		case stream.SentBack:
@@ -143,13 +153,6 @@ func (t *plainPrinter) callLabel(turn *stream.Turn, c *stream.Call) string {
 		name = "no name yet"
 	}
 	return fmt.Sprintf("Turn %d, call %d, %s", turn.Number+1, c.Number, name)
-}
-
-// printCallStart prints that the arguments of a call begin.
-func (t *plainPrinter) printCallStart(turn *stream.Turn, c *stream.Call) {
-	if c != nil && !c.Discarded {
-		t.printLine("%s: the arguments begin.", t.callLabel(turn, c))
-	}
 }
 
 // printCall prints a call once, when its arguments have ended.
@@ -197,11 +200,7 @@ func (t *plainPrinter) printTurnEnd(turn *stream.Turn) {
 	cost := present.CostOf(t.prices, t.in.Exchange(turn.Exchange), turn).String()
 	text := textIf(len(turn.Text) > 0, count.Of(len(turn.Text), "byte")+" of text")
 	t.printLine("Turn %d ends: %s.", turn.Number+1, present.JoinWords(turn.Phase().String(), present.FinishText(turn), turn.Failure, present.CallCount(turn), text, cost))
-	t.printRefusal(turn)
-}
-
-// printRefusal prints the reason why a request was refused, advice, and the origin of the refused block.
-func (t *plainPrinter) printRefusal(turn *stream.Turn) {
+	// Print why the request was refused, advice, and the origin of the refused block.
 	r, ok := present.RefusalOf(t.in.View(), turn)
 	if !ok {
 		return
@@ -219,18 +218,5 @@ func (t *plainPrinter) printRefusal(turn *stream.Turn) {
 			text = "call " + row.Call.Name + " " + row.Call.ID
 		}
 		t.printLine("%s, origin: turn %d, %s.", who, row.Turn+1, text)
-	}
-}
-
-// listCaptures lists at most ten captures that can be opened, and the number of further captures.
-func (pr *printing) listCaptures(all []ui.RecentCapture) {
-	pr.app.stdout.printLine("%s. 'toolscope demo --plain' plays the demo.", count.Of(len(all), "capture"))
-	dir, _ := captureFolder()
-	for i, r := range all {
-		if i == 10 {
-			pr.app.stdout.printLine("More captures are in %s: %d.", dir, len(all)-i)
-			break
-		}
-		pr.app.stdout.printLine("Capture of %s, %s: toolscope --plain %s", r.Written.Local().Format(time.DateTime), sizeText(r.Bytes), shellWord(dir+string(os.PathSeparator)+r.Name))
 	}
 }

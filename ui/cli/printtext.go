@@ -85,7 +85,17 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 	about := fmt.Sprintf("%d B in %s  (%s)", len(c.Args()), count.Of(c.Deltas(), "delta"), strings.Join(said, ", "))
 	p.printLine("  %s %s  %s  %s", p.callState(c), inBold(present.CallName(c.Name)), inMuted(c.ID), inMuted(about))
 	if len(c.Args()) > 0 {
-		p.writeArgs(c)
+		// Arguments that begin with a non-ASCII byte are sanitised together with the lead, because their first
+		// character could combine with it.
+		args := bytes.TrimRight(c.Args(), " ")
+		switch {
+		case len(args) == 0, args[0] >= utf8.RuneSelf:
+			p.printLine("%s%s", argsIndent, args)
+		case p.pen != nil:
+			p.writeInkedArgs(c, args)
+		default:
+			p.writeLongLine(argsIndent, display.CleanParts(args))
+		}
 	}
 	p.writeLatency(v, t, c)
 	if r := c.LatestResult(); r != nil {
@@ -132,20 +142,6 @@ func (p *textPrinter) writeResult(r *stream.SentBackCall) {
 		text = strings.ToValidUTF8(text[:n], "") + "…"
 	}
 	p.printLine("    %s  %s  %s", is, inMuted(size), text)
-}
-
-// writeArgs writes arguments on a separate line. If they begin with a non-ASCII byte, they are sanitised together
-// with the lead, because their first character could combine with it.
-func (p *textPrinter) writeArgs(c *stream.Call) {
-	args := bytes.TrimRight(c.Args(), " ")
-	switch {
-	case len(args) == 0, args[0] >= utf8.RuneSelf:
-		p.printLine("%s%s", argsIndent, args)
-	case p.pen != nil:
-		p.writeInkedArgs(c, args)
-	default:
-		p.writeLongLine(argsIndent, display.CleanParts(args))
-	}
 }
 
 // writeFindings writes one line per finding.

@@ -88,7 +88,18 @@ func (p *previewText) writePreview(s *previewSubject, v *replay.Preview) {
 		return
 	}
 	p.rows = append(p.rows, previewRow{v.To.Name, v.Policy.Name, outcomeInk(v.Outcome), acceptanceInk(v.Acceptance), lossWords(v)})
-	p.noteClient(v.Policy, s.src.From, v.To)
+	// Note the row's client, with its version and the source for its policy.
+	policy, from, to := v.Policy, s.src.From, v.To
+	if policy.Client == nil {
+		return
+	}
+	name := strings.TrimSpace(policy.Name + " " + policy.VersionFor(from, to))
+	if known := policy.KnownFor(from, to); known == client.Read && known != policy.Known {
+		name += " to " + to.Name
+	}
+	if !slices.Contains(p.clients, name) {
+		p.clients = append(p.clients, name)
+	}
 }
 
 // writeRows writes a subject's rows in columns that are as wide as their content.
@@ -121,20 +132,6 @@ func wordOf(word any) string { return fmt.Sprint(withoutInk(word)) }
 // padWord returns a word in its colour, followed by blanks.
 func padWord(word any, width int) any {
 	return withInkOf(word, fmt.Sprintf("%-*s  ", width, wordOf(word)))
-}
-
-// noteClient adds a row's client, with its version and the source for its policy.
-func (p *previewText) noteClient(policy *replay.Policy, from, to *protocol.Target) {
-	if policy.Client == nil {
-		return
-	}
-	name := strings.TrimSpace(policy.Name + " " + policy.VersionFor(from, to))
-	if known := policy.KnownFor(from, to); known == client.Read && known != policy.Known {
-		name += " to " + to.Name
-	}
-	if !slices.Contains(p.clients, name) {
-		p.clients = append(p.clients, name)
-	}
 }
 
 // flush writes the remaining rows and the versions of the clients.
@@ -200,7 +197,22 @@ func (p *previewText) writeFullPreview(s *previewSubject, v *replay.Preview) {
 		p.writeWrapped("               ", l.Message)
 	}
 	for i := range v.Calls {
-		p.writeCall(s, v, &v.Calls[i])
+		c := &v.Calls[i]
+		if s.scope != replay.OneCall {
+			p.printLine("    %s %s  %s  %s", inMuted(fmt.Sprintf("call %-5d", s.callNumber(c.Call))), outcomeInk(c.Outcome), inBold(present.CallName(c.Name)), inMuted(c.ID))
+		}
+		if !isSent(v, c) {
+			continue
+		}
+		if c.Encoded != "" {
+			p.writeWrapped("    encoded    ", c.Encoded)
+		}
+		if diff := argumentsDiff(c.Original, c.Args); len(diff) > 0 {
+			p.printLine("    %s", inMuted("arguments"))
+			for _, line := range diff {
+				p.printLine("      %s", inInk(diffInk(line), line))
+			}
+		}
 	}
 	switch {
 	case v.Outcome == replay.Unknown:
@@ -225,26 +237,6 @@ func lossPlace(s *previewSubject, l replay.Loss) (words string) {
 		words += fmt.Sprintf("  bytes %d to %d", l.Start, l.End-1)
 	}
 	return words
-}
-
-// writeCall writes the outcome of a call, and its arguments as sent. It leaves out the outcome if the subject is
-// one call.
-func (p *previewText) writeCall(s *previewSubject, v *replay.Preview, c *replay.Sent) {
-	if s.scope != replay.OneCall {
-		p.printLine("    %s %s  %s  %s", inMuted(fmt.Sprintf("call %-5d", s.callNumber(c.Call))), outcomeInk(c.Outcome), inBold(present.CallName(c.Name)), inMuted(c.ID))
-	}
-	if !isSent(v, c) {
-		return
-	}
-	if c.Encoded != "" {
-		p.writeWrapped("    encoded    ", c.Encoded)
-	}
-	if diff := argumentsDiff(c.Original, c.Args); len(diff) > 0 {
-		p.printLine("    %s", inMuted("arguments"))
-		for _, line := range diff {
-			p.printLine("      %s", inInk(diffInk(line), line))
-		}
-	}
 }
 
 // writeJSONTexts writes indented JSON texts.

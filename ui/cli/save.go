@@ -86,14 +86,6 @@ func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	return nil
 }
 
-// saveTree writes files into a directory. It replaces no file.
-func saveTree(dir string, files fs.FS) error {
-	if err := os.CopyFS(dir, files); err != nil {
-		return fmt.Errorf("%s: %w\nuse a new directory", dir, err)
-	}
-	return nil
-}
-
 // openNew creates a file. If the file already exists and may be replaced, openNew creates a temporary file
 // next to it.
 func openNew(path string, replace bool) (*os.File, error) {

@@ -208,11 +208,8 @@ func (se *settingSources) applySetting(s configSetting, c *configuration) error 
 	case isList:
 		return list.Replace(texts)
 	}
-	return wrongValue(from, s, s.flag.Value.Set(texts[0]))
-}
-
-// wrongValue returns err, the error for a value, with the value's origin and the valid values added.
-func wrongValue(from valueOrigin, s configSetting, err error) error {
+	// Add the value's origin and the valid values to the error.
+	err := s.flag.Value.Set(texts[0])
 	var usage *usageError
 	switch {
 	case err == nil:

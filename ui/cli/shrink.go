@@ -360,7 +360,11 @@ func stateList(states map[string]bool) string {
 // must not have findings or states that the original doesn't have.
 func (s *shrinker) meetsCondition(records []capture.Record) (bool, error) {
 	if s.raw {
-		records = rawRecords(records)
+		// The response's bytes are read as a file that contains nothing else.
+		records = []capture.Record{
+			{Exchange: 1, At: capture.NoTime, Head: &capture.Head{}, Data: rawBytes(records)},
+			{Exchange: 1, At: capture.NoTime, End: capture.EndEOF},
+		}
 	}
 	if s.code == "" && s.filter == nil {
 		return s.runCondition(records)
@@ -383,14 +387,6 @@ func (s *shrinker) meetsCondition(records []capture.Record) (bool, error) {
 		}
 	}
 	return found, nil
-}
-
-// rawRecords returns the response's bytes as the records of a file that contains nothing else.
-func rawRecords(records []capture.Record) []capture.Record {
-	return []capture.Record{
-		{Exchange: 1, At: capture.NoTime, Head: &capture.Head{}, Data: rawBytes(records)},
-		{Exchange: 1, At: capture.NoTime, End: capture.EndEOF},
-	}
 }
 
 func rawBytes(records []capture.Record) (text []byte) {

@@ -388,7 +388,26 @@ func (w *statsWriter) writeTables() {
 		if i > 0 {
 			w.printLine("")
 		}
-		w.writeNumbers(table)
+		// Align numbers to the right. If the terminal is too narrow for the table, each row becomes a list.
+		rows := make([][]any, len(table.Rows))
+		for i := range table.Rows[0] {
+			wide := 0
+			for _, row := range table.Rows {
+				wide = max(wide, display.Clean(row[i]).Width())
+			}
+			for n, row := range table.Rows {
+				text := row[i]
+				if i >= table.Keys {
+					text = fmt.Sprintf("%*s", wide-display.Clean(text).Width()+len([]rune(text)), text)
+				}
+				rows[n] = append(rows[n], ifElse[any](n == 0, inMuted(text), text))
+			}
+		}
+		if w.fitsTerminal(rows) {
+			writeTable(w.lineWriter, rows, maxStatsCells)
+		} else {
+			w.writeRecords(table)
+		}
 	}
 	if notes := w.set.Notes(); len(notes) > 0 {
 		w.printLine("")
@@ -426,30 +445,6 @@ func (w *statsWriter) writeRecords(table stats.Table) {
 		for i, title := range table.Rows[0] {
 			w.writeWrapped(fmt.Sprintf("  %-*s  ", wide, title), row[i])
 		}
-	}
-}
-
-// writeNumbers writes a table. It aligns numbers to the right. If the terminal is too narrow for the table, each row
-// becomes a list.
-func (w *statsWriter) writeNumbers(table stats.Table) {
-	rows := make([][]any, len(table.Rows))
-	for i := range table.Rows[0] {
-		wide := 0
-		for _, row := range table.Rows {
-			wide = max(wide, display.Clean(row[i]).Width())
-		}
-		for n, row := range table.Rows {
-			text := row[i]
-			if i >= table.Keys {
-				text = fmt.Sprintf("%*s", wide-display.Clean(text).Width()+len([]rune(text)), text)
-			}
-			rows[n] = append(rows[n], ifElse[any](n == 0, inMuted(text), text))
-		}
-	}
-	if w.fitsTerminal(rows) {
-		writeTable(w.lineWriter, rows, maxStatsCells)
-	} else {
-		w.writeRecords(table)
 	}
 }
 

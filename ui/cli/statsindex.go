@@ -142,11 +142,7 @@ func (x *statsIndex) storeTurns(turns []stats.Turn) {
 		key += x.day
 	}
 	_ = writeOwn(x.rowsPath(x.file), stats.EncodeTurns(key, turns))
-	x.pruneRows()
-}
-
-// pruneRows deletes the files in the index whose captures are gone, and temporary files of programs that were killed.
-func (x *statsIndex) pruneRows() {
+	// Delete the files in the index whose captures are gone, and temporary files of programs that were killed.
 	all, _ := os.ReadDir(x.rows)
 	for _, e := range all {
 		capture := filepath.Join(x.captures, strings.TrimSuffix(e.Name(), rowsExtension))

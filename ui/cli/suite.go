@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -64,7 +65,10 @@ func (a *app) suiteCommand() *cobra.Command {
 			if len(args) != 1 {
 				return usageErrorf("suite export: needs one DIR, got %d", len(args))
 			}
-			return saveTree(args[0], suite.Files())
+			if err := os.CopyFS(args[0], suite.Files()); err != nil { // CopyFS replaces no file
+				return fmt.Errorf("%s: %w\nuse a new directory", args[0], err)
+			}
+			return nil
 		}),
 	}
 	to := run.Flags()
@@ -242,9 +246,6 @@ func protocolsOf(cases []*suite.Case) (names []string) {
 	return names
 }
 
-// suiteFingerprint identifies a wrong result, so that a baseline recognises it.
-func suiteFingerprint(r *suite.Result) string { return r.Why + "\x00" + outcomeText(r) }
-
 // outcomeText returns the first outcome of a result, or "" if there is no answer.
 func outcomeText(r *suite.Result) string {
 	if len(r.Answers) == 0 || r.Answers[0].Answer == nil {
@@ -286,7 +287,7 @@ func (s *suiteReport) markKnown() {
 	s.known = map[string]bool{}
 	for _, r := range s.results {
 		before, there := s.baseline[r.Case.ID]
-		s.known[r.Case.ID] = there && r.Verdict == suite.Wrong && before == suiteFingerprint(r)
+		s.known[r.Case.ID] = there && r.Verdict == suite.Wrong && before == r.Why+"\x00"+outcomeText(r)
 		if there && r.Verdict != suite.Wrong {
 			s.gone = append(s.gone, r.Case.ID)
 		}
@@ -326,7 +327,15 @@ func (s *suiteReport) write(to lineWriter, format string) {
 	case "junit":
 		_, _ = to.to.Write(report.JUnitSuites(s.junitSuites(), time.Now()))
 	case "md":
-		s.writeMarkdown(to)
+		for line := range strings.SplitSeq(suiteTableHead, "\n") {
+			to.printLine("%s", line)
+		}
+		to.printLine("| %s | %d | %d | %d | %d | %d | %d |", inCell(s.name), len(s.results), s.countVerdict(suite.Must), s.countVerdict(suite.May),
+			s.countVerdict(suite.None), s.countVerdict(suite.Wrong), len(s.wrongIDs(false)))
+		to.printLine("")
+		wrong, offSpec := strings.Join(s.wrongIDs(false), ", "), strings.Join(s.wrongIDs(true), ", ")
+		to.printLine("- %s%s, tested with %s. Wrong: %s%s.", inCell(s.name), textIf(s.about != "", " ("+inCell(s.about)+")"),
+			strings.Join(protocolsOf(s.chosen), ", "), cmp.Or(wrong, "none"), textIf(offSpec != "", "; off-spec: "+offSpec))
 	}
 }
 
@@ -445,19 +454,6 @@ func (s *suiteReport) junitSuites() (all []report.TestSuite) {
 
 // suiteTableHead is the head of the table with a row for each library.
 const suiteTableHead = "| library | cases | must | may | none | wrong | wrong without off-spec |\n| --- | --- | --- | --- | --- | --- | --- |"
-
-// writeMarkdown writes a table with one row for the library, and a list item with its wrong cases.
-func (s *suiteReport) writeMarkdown(to lineWriter) {
-	for line := range strings.SplitSeq(suiteTableHead, "\n") {
-		to.printLine("%s", line)
-	}
-	to.printLine("| %s | %d | %d | %d | %d | %d | %d |", inCell(s.name), len(s.results), s.countVerdict(suite.Must), s.countVerdict(suite.May),
-		s.countVerdict(suite.None), s.countVerdict(suite.Wrong), len(s.wrongIDs(false)))
-	to.printLine("")
-	wrong, offSpec := strings.Join(s.wrongIDs(false), ", "), strings.Join(s.wrongIDs(true), ", ")
-	to.printLine("- %s%s, tested with %s. Wrong: %s%s.", inCell(s.name), textIf(s.about != "", " ("+inCell(s.about)+")"),
-		strings.Join(protocolsOf(s.chosen), ", "), cmp.Or(wrong, "none"), textIf(offSpec != "", "; off-spec: "+offSpec))
-}
 
 // inCell escapes text for a cell of a Markdown table.
 func inCell(text string) string {

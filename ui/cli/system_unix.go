@@ -68,7 +68,7 @@ func (a *app) endWithReader() (stop func()) {
 				signal.Ignore(syscall.SIGPIPE) // otherwise the next write would end the program first
 				a.tracing.finishAndReport(a)
 			}
-			endAsBrokenPipe()
+			os.Exit(128 + int(syscall.SIGPIPE)) // as a write to a broken pipe would end it
 		}
 	}()
 	return func() {
@@ -92,9 +92,6 @@ func waitPipeClosed(out, wake int32) bool {
 		}
 	}
 }
-
-// endAsBrokenPipe ends the program with the exit code of SIGPIPE, as a write to a broken pipe would.
-func endAsBrokenPipe() { os.Exit(128 + int(syscall.SIGPIPE)) }
 
 // isRunning reports whether a process exists.
 func isRunning(pid int) bool {

@@ -109,27 +109,23 @@ leaves out, and code = "NAME" names a theme for the colours of code.`,
 			if err != nil {
 				return err
 			}
-			writeTheme(a.stdout, t)
+			to := a.stdout
+			to.printLine("# theme %s, with the contrast of each colour against the background of the theme or the terminal", t.Name)
+			to.printLine("dark = %t", t.Dark)
+			for _, r := range t.Roles() {
+				line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Style))
+				switch {
+				case r.Style == "":
+					line = "# " + r.Name + " is the terminal's"
+				case r.Contrast == 0:
+				case r.Contrast < r.MinContrast:
+					line = fmt.Sprintf("%-40s # %.1f, hard to read: use %g or more", line, r.Contrast, r.MinContrast)
+				default:
+					line = fmt.Sprintf("%-40s # %.1f", line, r.Contrast)
+				}
+				to.printLine("%s", line)
+			}
 			return nil
 		},
-	}
-}
-
-// writeTheme prints a theme as a file, with the contrast of each colour.
-func writeTheme(to lineWriter, t themes.Theme) {
-	to.printLine("# theme %s, with the contrast of each colour against the background of the theme or the terminal", t.Name)
-	to.printLine("dark = %t", t.Dark)
-	for _, r := range t.Roles() {
-		line := fmt.Sprintf("%s = %s", r.Name, tomlText(r.Style))
-		switch {
-		case r.Style == "":
-			line = "# " + r.Name + " is the terminal's"
-		case r.Contrast == 0:
-		case r.Contrast < r.MinContrast:
-			line = fmt.Sprintf("%-40s # %.1f, hard to read: use %g or more", line, r.Contrast, r.MinContrast)
-		default:
-			line = fmt.Sprintf("%-40s # %.1f", line, r.Contrast)
-		}
-		to.printLine("%s", line)
 	}
 }

@@ -74,12 +74,27 @@ func (o *tortureOptions) printResults(results []sceneResult) error {
 		for i := range results[o.written:] {
 			o.writeResult(to, &results[o.written+i])
 		}
-		o.writeSums(to, results)
+		s := sumResults(results)
+		var l jsonObject
+		l.text("type", "torture")
+		for _, one := range []struct {
+			name string
+			n    int
+		}{{"scenes", len(results)}, {"right", s.right}, {"wrong", s.wrong}, {"off_spec", s.offSpec}, {"unknown", s.unknown}, {"unfit", s.unfit}, {"exit", o.exitCode(results)}} {
+			l.int(one.name, one.n)
+		}
+		to.writeObject(&l)
 	case "junit":
 		_, err := o.app.output.Write(o.writeJUnit(results))
 		return err
 	case "md":
-		o.printTable(to, results)
+		to.printLine("| scene | %s |", strings.TrimSpace(o.clientName()+" "+o.version))
+		to.printLine("| --- | --- |")
+		for _, r := range results {
+			word := map[torture.VerdictKind]string{torture.Right: "ok", torture.Wrong: "✗ " + r.verdict.Words, torture.Unknown: "? " + r.verdict.Words, torture.Unfit: "-"}[r.verdict.Kind]
+			to.printLine("| %s | %s |", r.scene.Name, strings.ReplaceAll(word, "|", "\\|"))
+		}
+		to.printLine("| sums | %s |", sumResults(results).sumWords())
 	default:
 		o.printText(to, results)
 	}
@@ -120,17 +135,12 @@ func (o *tortureOptions) printText(to lineWriter, results []sceneResult) {
 	}
 	if results[0].verdict.Kind != torture.Right {
 		to.printLine("the other scenes were left out: %s failed the control 'plain'", o.clientName())
-		o.explainControl(to, &results[0])
+		to.printLine("its output is in %s", filepath.Join(o.out, "plain.txt"))
+		if results[0].facts.Missing != "" {
+			to.printLine("'toolscope help torture' shows how a client finds the provider and the tools")
+		}
 	}
 	to.printLine("toolscope %s", commandLine(pathsOf(o.capturePath(firstShown(results).scene))))
-}
-
-// explainControl prints the possible reasons if the control failed.
-func (o *tortureOptions) explainControl(to lineWriter, r *sceneResult) {
-	to.printLine("its output is in %s", filepath.Join(o.out, "plain.txt"))
-	if r.facts.Missing != "" {
-		to.printLine("'toolscope help torture' shows how a client finds the provider and the tools")
-	}
 }
 
 // firstShown returns the first result that is wrong, or else the first result.
@@ -147,17 +157,6 @@ func (r *sceneResult) ruleWords() string {
 		return "must: " + r.scene.Must
 	}
 	return "must not: " + r.scene.MayNot
-}
-
-// printTable prints a table in Markdown.
-func (o *tortureOptions) printTable(to lineWriter, results []sceneResult) {
-	to.printLine("| scene | %s |", strings.TrimSpace(o.clientName()+" "+o.version))
-	to.printLine("| --- | --- |")
-	for _, r := range results {
-		word := map[torture.VerdictKind]string{torture.Right: "ok", torture.Wrong: "✗ " + r.verdict.Words, torture.Unknown: "? " + r.verdict.Words, torture.Unfit: "-"}[r.verdict.Kind]
-		to.printLine("| %s | %s |", r.scene.Name, strings.ReplaceAll(word, "|", "\\|"))
-	}
-	to.printLine("| sums | %s |", sumResults(results).sumWords())
 }
 
 // writeResult writes a result as JSON.
@@ -214,20 +213,6 @@ func jsonList[T any](list []T, write func(*jsonObject, T)) []byte {
 		all = append(all, o.end())
 	}
 	return append(append([]byte("["), bytes.Join(all, []byte(","))...), ']')
-}
-
-// writeSums writes the last line, with the sums and the exit code.
-func (o *tortureOptions) writeSums(to lineWriter, results []sceneResult) {
-	s := sumResults(results)
-	var l jsonObject
-	l.text("type", "torture")
-	for _, one := range []struct {
-		name string
-		n    int
-	}{{"scenes", len(results)}, {"right", s.right}, {"wrong", s.wrong}, {"off_spec", s.offSpec}, {"unknown", s.unknown}, {"unfit", s.unfit}, {"exit", o.exitCode(results)}} {
-		l.int(one.name, one.n)
-	}
-	to.writeObject(&l)
 }
 
 // writeJUnit writes the results as JUnit XML.

@@ -201,21 +201,20 @@ func (s *sceneServer) answerScene(w http.ResponseWriter, p *protocol.Protocol, h
 		ended() // called here as well, before the client can read the end of the response
 		return
 	}
-	s.playScript(w, p, script, torture.WriteForm(frames, form, p.Speaker.Lines), func(step int) { s.noteEnd(request, script, step, p.Speaker.Seals) })
-}
-
-// noteEnd records that the end of a call was sent. If the protocol has no events for ends, the end of the response
-// ends all calls.
-func (s *sceneServer) noteEnd(request int, script *protocol.Script, step int, seals bool) {
-	s.noteChange(func() {
-		q := &s.facts.Requests[request]
-		for i := range q.Finished {
-			ends := script.Steps[step].Kind == protocol.SealStep && seals && script.Steps[step].Call == i
-			ends = ends || script.Steps[step].Kind == protocol.EndStep && !seals
-			if ends && q.Finished[i] == 0 {
-				q.Finished[i] = max(1, time.Since(s.began))
+	s.playScript(w, p, script, torture.WriteForm(frames, form, p.Speaker.Lines), func(step int) {
+		// Record which calls' ends were sent. If the protocol has no events for ends, the end of the response ends all
+		// calls.
+		seals := p.Speaker.Seals
+		s.noteChange(func() {
+			q := &s.facts.Requests[request]
+			for i := range q.Finished {
+				ends := script.Steps[step].Kind == protocol.SealStep && seals && script.Steps[step].Call == i
+				ends = ends || script.Steps[step].Kind == protocol.EndStep && !seals
+				if ends && q.Finished[i] == 0 {
+					q.Finished[i] = max(1, time.Since(s.began))
+				}
 			}
-		}
+		})
 	})
 }
 

@@ -36,7 +36,12 @@ func (a *app) pricesPath() string {
 // that the setting names, or else in a file in the configuration folder.
 func (a *app) loadPrices() (*price.Table, error) {
 	table := price.Embedded()
-	table.Today = currentDay()
+	// Turns with an unknown date get the day in SOURCE_DATE_EPOCH if that is set, or else today.
+	at := time.Now()
+	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
+		at = time.Unix(seconds, 0)
+	}
+	table.Today = at.UTC().Format(time.DateOnly)
 	path, optional := a.pricesPath(), a.pricesFile == ""
 	if path == "" {
 		return table, nil // without a home folder, there is no configuration
@@ -57,16 +62,6 @@ func (a *app) loadPrices() (*price.Table, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return table.With(rows), nil
-}
-
-// currentDay returns the day for turns with an unknown date. It is the day in SOURCE_DATE_EPOCH if that is
-// set, or else today.
-func currentDay() string {
-	at := time.Now()
-	if seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64); err == nil {
-		at = time.Unix(seconds, 0)
-	}
-	return at.UTC().Format(time.DateOnly)
 }
 
 // dayOfFile returns the day on which a file was written. This is the date for prices that have no date.

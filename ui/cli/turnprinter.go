@@ -216,32 +216,28 @@ func (q *turnPrinter) sentBack(list []sentBackCall) []sentBackCall {
 	e, _ := q.in.Timeline.Event(n)
 	t, c := q.in.Session().Find(stream.Ref{Turn: e.Turn, Call: e.Slot})
 	if c == nil {
-		return q.sentBackLate(list, t, e)
+		// The call was evicted. Only the event has the facts.
+		of := stream.Ref{Turn: e.Turn, Call: e.Slot}
+		name, id, ok := q.in.CallName(of)
+		if t == nil || !ok {
+			return list
+		}
+		what := stream.PayloadOf[stream.SentBackReport](e)
+		r := sentBackCall{file: q.fileOfTurn(t), of: of, name: name, id: id, SentBackCall: stream.SentBackCall{
+			Exchange: what.Exchange, ID: what.ID, Outcome: e.Text, Policies: what.Policies, ResultCode: e.Code, Event: q.events,
+			KeptByProvider: what.KeptByProvider, Result: what.Result,
+		}, same: t.Exchange == what.Exchange}
+		if f := what.Finding; f.Diagnosis != nil {
+			f.Event = q.events
+			r.findings = []stream.Finding{f}
+		}
+		return append(list, r)
 	}
 	i := slices.IndexFunc(c.SentBack, func(r stream.SentBackCall) bool { return r.Event == n })
 	if i < 0 {
 		return list
 	}
 	return append(list, sentBackCall{file: q.fileOfTurn(t), of: c.Ref(), name: c.Name, id: c.ID, SentBackCall: c.SentBack[i], findings: foundBy(c, n), same: t.Exchange == c.SentBack[i].Exchange})
-}
-
-// sentBackLate is like sentBack, but for an evicted call. For such a call, only the event has the facts.
-func (q *turnPrinter) sentBackLate(list []sentBackCall, t *stream.Turn, e stream.Event) []sentBackCall {
-	of := stream.Ref{Turn: e.Turn, Call: e.Slot}
-	name, id, ok := q.in.CallName(of)
-	if t == nil || !ok {
-		return list
-	}
-	what := stream.PayloadOf[stream.SentBackReport](e)
-	r := sentBackCall{file: q.fileOfTurn(t), of: of, name: name, id: id, SentBackCall: stream.SentBackCall{
-		Exchange: what.Exchange, ID: what.ID, Outcome: e.Text, Policies: what.Policies, ResultCode: e.Code, Event: q.events,
-		KeptByProvider: what.KeptByProvider, Result: what.Result,
-	}, same: t.Exchange == what.Exchange}
-	if f := what.Finding; f.Diagnosis != nil {
-		f.Event = q.events
-		r.findings = []stream.Finding{f}
-	}
-	return append(list, r)
 }
 
 // addLateFinding adds the current event's finding about a printed call, e.g. a loop, to the last entry about that
