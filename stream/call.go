@@ -260,19 +260,6 @@ func deltaOf(deltas *list.List[Delta], event int32, guess int) int {
 	return -1
 }
 
-// endArgs ends the arguments. It appends half a character that is still waiting for its other half, and closes the
-// lexer.
-func (c *Call) endArgs() {
-	if c.half != "" {
-		c.saveArgsState()
-		c.appendText(c.half)
-		c.deltas = c.deltas.Clone()
-		c.deltas.Ptr(c.deltas.Len() - 1).End = uint32(len(c.args.s))
-		c.half = ""
-	}
-	c.lex.Close()
-}
-
 // holdsJSON reports whether the arguments are double-encoded: one string whose content is an object or
 // array.
 func (c *Call) holdsJSON() bool {
@@ -548,7 +535,10 @@ func (c *Call) checkKeys(event int) {
 		case json.Key:
 			from, to := start+1, int(t.End)-1
 			buf = json.AppendUnquoted(buf[:0], c.args.s[from:to])
-			hash := hashOf(buf)
+			hash := uint64(14695981039346656037) // FNV-1a
+			for _, b := range buf {
+				hash = (hash ^ uint64(b)) * 1099511628211
+			}
 			if old, ok := sets[depth-1][hash]; ok && bytes.Equal(json.AppendUnquoted(nil, c.args.s[old[0]:old[1]]), buf) {
 				c.reportFinding(DupKeys, event, start,
 					"an object has the key %q twice: most parsers keep the last value, and some keep the first", Fact(Clip(buf, 0, 64)))
@@ -558,13 +548,4 @@ func (c *Call) checkKeys(event int) {
 		}
 		start = int(t.End)
 	}
-}
-
-// hashOf returns the FNV-1a hash of p.
-func hashOf(p []byte) uint64 {
-	h := uint64(14695981039346656037)
-	for _, b := range p {
-		h = (h ^ uint64(b)) * 1099511628211
-	}
-	return h
 }

@@ -73,7 +73,14 @@ func (t *Turn) applyClose(e Event, n int) {
 	if !t.closed {
 		t.closer = by
 		t.cutUnfinished = e.Code == CloseCut && !t.finished
-		t.countUnopened()
+		if t.unopened >= 2 { // the finding about the first event also tells the number of the others
+			t.keepBase()
+			t.Findings = slices.Clone(t.Findings) // past sessions keep using the old list
+			i := slices.IndexFunc(t.Findings, func(f Finding) bool {
+				return f.Diagnosis == ProtocolViolation && f.Event == int(t.firstUnopened)
+			})
+			t.Findings[i].AppendMessage(", and %s for indexes without a call", Own(count.Of(t.unopened-1, "more event")))
+		}
 	}
 	t.closed, t.ClosedAt = true, e.At
 	t.text.freeSpare()

@@ -113,16 +113,7 @@ func (t *Timeline) Evict(number int32) {
 	on.Retention, on.before = Evicted, nil
 	on.evictedTextLens = [2]int32{int32(len(on.Text)), int32(len(on.Thinking))}
 	on.turnContent = t.session.emptyContent()
-	t.evictResults(on)
-	t.evictPayloads(on)
-	for _, c := range on.Calls {
-		c.evicted = &evictedCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.Len()), syntax: c.Syntax(), rest: c.packRuns(c.OpenedBy)}
-		c.before, c.callContent = nil, &t.session.noWriting
-	}
-}
-
-// evictResults frees the texts of the tool results of a turn. Their sizes are kept.
-func (t *Timeline) evictResults(on *Turn) {
+	// Free the texts of the tool results. Their sizes are kept.
 	for _, n := range on.blocks {
 		for i := range t.blocks[n].payloads {
 			x := &t.blocks[n].payloads[i]
@@ -138,11 +129,25 @@ func (t *Timeline) evictResults(on *Turn) {
 			c.SentBack[i].Result.Text = ""
 		}
 	}
-}
-
-// setArgsState sets the arguments and the state that grows with them.
-func (c *Call) setArgsState(p argsState) {
-	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
+	// Evict the payloads that can be restored.
+	for _, n := range on.blocks {
+		b := &t.blocks[n]
+		b.payloads = slices.DeleteFunc(b.payloads, func(x packedPayload) bool {
+			i := int(x.event % blockEvents)
+			if b.events.turnAt(i) != on.Number {
+				return false
+			}
+			f := b.events.at(i)
+			return on.canRestorePayload(&x, &f)
+		})
+		if len(b.payloads) < cap(b.payloads)/2 && b.events.packed != nil {
+			b.payloads = slices.Clone(b.payloads)
+		}
+	}
+	for _, c := range on.Calls {
+		c.evicted = &evictedCall{size: int32(len(c.args.s)), deltas: int32(c.deltas.Len()), syntax: c.Syntax(), rest: c.packRuns(c.OpenedBy)}
+		c.before, c.callContent = nil, &t.session.noWriting
+	}
 }
 
 // Reload restores the content of an evicted turn from other, another timeline of the same bytes. The parameter as is
@@ -182,7 +187,8 @@ func (c *Call) reloadFrom(from *Call, events map[int32]int32) {
 		own.savedArgs = append(own.savedArgs, p.withEventNumbers(events))
 	}
 	c.callContent, c.evicted = &own, nil
-	c.setArgsState(from.argsState().withEventNumbers(events))
+	p := from.argsState().withEventNumbers(events)
+	c.args, c.deltas, *c.lex.Ended(), c.from = p.args, p.deltas, p.toks, p.from
 }
 
 // hasSameSizes reports whether the turn t has as much text as the evicted turn cold had, and calls with the same
@@ -293,24 +299,6 @@ func (w *callContent) unpackRuns(packed string, from int32) {
 // These functions evict payloads that can be restored: usage, and payloads with the same facts as the row of the turn
 // or call. Invariant: if an event is marked as having a payload but has none, its turn is evicted and its payload can
 // be restored.
-
-// evictPayloads evicts the payloads of a turn's events that can be restored.
-func (t *Timeline) evictPayloads(on *Turn) {
-	for _, n := range on.blocks {
-		b := &t.blocks[n]
-		b.payloads = slices.DeleteFunc(b.payloads, func(x packedPayload) bool {
-			i := int(x.event % blockEvents)
-			if b.events.turnAt(i) != on.Number {
-				return false
-			}
-			f := b.events.at(i)
-			return on.canRestorePayload(&x, &f)
-		})
-		if len(b.payloads) < cap(b.payloads)/2 && b.events.packed != nil {
-			b.payloads = slices.Clone(b.payloads)
-		}
-	}
-}
 
 // canRestorePayload reports whether the payload of an event of the turn can be restored: usage from another timeline,
 // and other payloads from the rows of the turn and its calls.

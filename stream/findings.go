@@ -368,7 +368,14 @@ func (c *Call) missingEnd() string {
 // withdrawn.
 func (c *Call) checkFinalArgs(event int) {
 	text := len(c.args.s) // without half a character that is waiting for its other half
-	c.endArgs()
+	if c.half != "" {
+		c.saveArgsState()
+		c.appendText(c.half)
+		c.deltas = c.deltas.Clone()
+		c.deltas.Ptr(c.deltas.Len() - 1).End = uint32(len(c.args.s))
+		c.half = ""
+	}
+	c.lex.Close()
 	if c.phase != PhaseAborted && c.phase != PhaseTruncated {
 		text = len(c.args.s)
 	}
@@ -387,7 +394,16 @@ func (c *Call) checkFinalArgs(event int) {
 	c.checkEscapes(event)
 	switch c.Syntax() {
 	case json.SyntaxConcat:
-		c.checkConcat(event)
+		end := json.FirstEnd(c.lex.Tokens())
+		first, second := c.args.s[:end], c.args.s[end:]
+		switch {
+		case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
+			c.reportFinding(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
+		case bytes.Equal(first, bytes.TrimSpace(second)):
+			c.reportFinding(ArgsFinalDup, event, len(first), "the complete arguments were sent again at the end")
+		default:
+			c.reportFinding(ArgsConcat, event, len(first), "%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth()))
+		}
 	case json.SyntaxDouble:
 		c.reportFinding(ArgsDouble, event, 0, "the arguments are double-encoded: a JSON string that contains JSON")
 	case json.SyntaxOther:
@@ -395,7 +411,13 @@ func (c *Call) checkFinalArgs(event int) {
 	case json.SyntaxObject:
 		c.checkObject(event)
 	}
-	c.checkEarly(event)
+	// Report arguments that parsed as an object before they were complete, unless a Rewrite has replaced them: those
+	// can't be shown any more.
+	if r := c.RuleRun(ParsableObject); !r.Replaced && (r.Outcome == RunWrong || r.Outcome == RunTwice) {
+		c.reportFinding(EarlyWrong, event, r.Bytes,
+			"a client that runs a call as soon as its arguments parse as an object runs this call at delta %d with %s, while %s still missing",
+			c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), Own(count.WasWere(len(c.args.s)-r.Bytes, "byte")))
+	}
 }
 
 // replacement is U+FFFD. Decoders write it for bytes that are not UTF-8.
@@ -456,19 +478,6 @@ func (c *Call) checkEscapes(event int) {
 			c.reportFinding(EscapeBroken, event, at, "the escape \\u0000%s at byte %d means NUL and two digits: the model probably meant one character, but wrote two zeros too many", rest[:2], at)
 			return
 		}
-	}
-}
-
-func (c *Call) checkConcat(event int) {
-	end := json.FirstEnd(c.lex.Tokens())
-	first, second := c.args.s[:end], c.args.s[end:]
-	switch {
-	case bytes.Equal(bytes.TrimSpace(first), []byte("{}")):
-		c.reportFinding(ArgsPlaceholder, event, len(first), "an empty object precedes the real arguments: a placeholder was not replaced")
-	case bytes.Equal(first, bytes.TrimSpace(second)):
-		c.reportFinding(ArgsFinalDup, event, len(first), "the complete arguments were sent again at the end")
-	default:
-		c.reportFinding(ArgsConcat, event, len(first), "%d objects in one call: parallel calls were merged", c.lex.Docs()+min(1, c.lex.Depth()))
 	}
 }
 

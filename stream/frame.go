@@ -178,23 +178,19 @@ func (a *Array) Write(p []byte, emit func(Frame)) {
 		switch {
 		case a.str:
 			a.elem.appendByte(c)
-			a.inString(c)
+			switch {
+			case a.esc:
+				a.esc = false
+			case c == '\\':
+				a.esc = true
+			case c == '"':
+				a.str = false
+			}
 		case a.ended || a.depth == 0:
 			a.frameOutside(c)
 		default:
 			a.frameInside(c, emit)
 		}
-	}
-}
-
-func (a *Array) inString(c byte) {
-	switch {
-	case a.esc:
-		a.esc = false
-	case c == '\\':
-		a.esc = true
-	case c == '"':
-		a.str = false
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"sort"
 
-	"toolscope/stream/count"
 	"toolscope/stream/json"
 )
 
@@ -172,18 +171,6 @@ func (c *Call) fullArgsOutcome(r ruleRunState, x RunRule) RunOutcome {
 		}
 	}
 	return RunEarly
-}
-
-// checkEarly reports arguments that parsed as an object before they were complete. It skips arguments that a
-// Rewrite has replaced, because they can't be shown any more.
-func (c *Call) checkEarly(event int) {
-	r := c.RuleRun(ParsableObject)
-	if r.Replaced || r.Outcome != RunWrong && r.Outcome != RunTwice {
-		return
-	}
-	c.reportFinding(EarlyWrong, event, r.Bytes,
-		"a client that runs a call as soon as its arguments parse as an object runs this call at delta %d with %s, while %s still missing",
-		c.DeltaAt(r.Bytes-1)+1, Clip(c.args.s[:r.Bytes], 0, 64), Own(count.WasWere(len(c.args.s)-r.Bytes, "byte")))
 }
 
 // repairedRun returns the run of a parser that repairs. Such a parser runs the call at the delta that contains the

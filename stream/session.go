@@ -411,7 +411,14 @@ func (s *slotTable) set(key, call int32) {
 func (t *Turn) callOfResult(e Event) *Call {
 	switch of := PayloadOf[ResultFor](e); {
 	case of.ID != "":
-		return t.lastOfID(of.ID)
+		if c := t.callByNumber(t.byID[of.ID]); c != nil && c.ID == of.ID {
+			return c
+		}
+		t.byID = map[string]int32{} // the last call with an id counts
+		for _, c := range t.Calls {
+			t.byID[c.ID] = int32(c.Number)
+		}
+		return t.callByNumber(t.byID[of.ID])
 	case of.Name != "":
 		return t.firstWaiting(of.Name)
 	default:
@@ -420,18 +427,6 @@ func (t *Turn) callOfResult(e Event) *Call {
 		}
 	}
 	return nil
-}
-
-// lastOfID returns the last call with that id, or nil.
-func (t *Turn) lastOfID(id string) *Call {
-	if c := t.callByNumber(t.byID[id]); c != nil && c.ID == id {
-		return c
-	}
-	t.byID = map[string]int32{}
-	for _, c := range t.Calls {
-		t.byID[c.ID] = int32(c.Number)
-	}
-	return t.callByNumber(t.byID[id])
 }
 
 // firstWaiting returns the first call with that name that has neither an id nor a result, or nil.

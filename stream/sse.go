@@ -87,16 +87,6 @@ func (s *SSESplitter) takeUsual(p []byte, emit func(Frame)) int {
 	return from + n + 2
 }
 
-// keepUsual keeps the beginning of the open block for takeUsual, in the form that most programs write.
-func (s *SSESplitter) keepUsual() {
-	s.usual, s.usualName = s.usual[:0], nil
-	if name := len(s.event); name > 0 {
-		s.usual = append(append(append(s.usual, "event: "...), s.event...), '\n')
-		s.usualName = s.usual[len(s.usual)-1-name : len(s.usual)-1]
-	}
-	s.usual = append(s.usual, "data: "...)
-}
-
 // indexFrom returns the index of c in p at or after i, or len(p).
 func indexFrom(p []byte, i int, c byte) int {
 	if p[i] == c {
@@ -160,11 +150,7 @@ func (s *SSESplitter) addLine(line []byte) {
 	if len(value) > 0 && value[0] == ' ' {
 		value = value[1:]
 	}
-	s.addField(line[:n], value, line)
-}
-
-func (s *SSESplitter) addField(name, value, line []byte) {
-	switch string(name) {
+	switch string(line[:n]) {
 	case "data":
 		s.bare, s.failed = false, false
 		if s.fields.data++; s.fields.data == 1 {
@@ -183,21 +169,16 @@ func (s *SSESplitter) addField(name, value, line []byte) {
 			s.own, s.failed = append(s.own[:0], value...), true
 		}
 	default:
-		s.addOtherLine(line)
+		switch { // of the other lines, bare JSON and HTML are kept
+		case s.bare:
+			s.own = append(append(s.own, '\n'), line...)
+		case s.fields.data == 0 && line[0] == '{':
+			s.bare, s.own = true, append(s.own[:0], line...)
+		case (line[0] == '<' || len(s.stray) > 0) && len(s.stray) < maxStray:
+			s.stray = append(append(s.stray, line...), '\n')
+		}
 	}
 	s.fields.other++
-}
-
-// addOtherLine keeps a line that is not a field of the standard, if it is bare JSON or HTML.
-func (s *SSESplitter) addOtherLine(line []byte) {
-	switch {
-	case s.bare:
-		s.own = append(append(s.own, '\n'), line...)
-	case s.fields.data == 0 && line[0] == '{':
-		s.bare, s.own = true, append(s.own[:0], line...)
-	case (line[0] == '<' || len(s.stray) > 0) && len(s.stray) < maxStray:
-		s.stray = append(append(s.stray, line...), '\n')
-	}
 }
 
 // maxStray is the maximum number of bytes of lines without a field that are kept. The last of these lines is
@@ -233,7 +214,13 @@ func (s *SSESplitter) emitBlock(emit func(Frame), cut bool) {
 	}
 	s.data, s.lent, s.bare, s.failed = nil, false, false, false
 	if fields.data == 1 {
-		s.keepUsual()
+		// Keep the beginning of the block for takeUsual, in the form that most programs write.
+		s.usual, s.usualName = s.usual[:0], nil
+		if name := len(s.event); name > 0 {
+			s.usual = append(append(append(s.usual, "event: "...), s.event...), '\n')
+			s.usualName = s.usual[len(s.usual)-1-name : len(s.usual)-1]
+		}
+		s.usual = append(s.usual, "data: "...)
 	}
 	emit(f)
 	s.event, s.own, s.stray = s.event[:0], resetBuffer(s.own), nil

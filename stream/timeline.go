@@ -24,7 +24,18 @@ func (t *Timeline) Append(events ...Event) {
 	for i := range events {
 		t.session.applyEvent(&events[i])
 		t.storeEvent(&events[i])
-		t.checkpointIfDue()
+		// Make a checkpoint after Every events or, if Every is 0, as soon as the costs allow one.
+		s, last := &t.session, 0
+		if n := len(t.checkpoints); n > 0 {
+			last = t.checkpoints[n-1].events
+		}
+		since := s.events - last
+		if t.Every > 0 && since >= t.Every || t.Every == 0 && since >= minStride && since*snapshotBytesPerEvent >= s.snapshotBytes {
+			t.checkpoints = append(t.checkpoints, checkpoint{
+				events: s.events, turns: len(s.Turns) + s.trimmedTurns, findings: len(s.Findings), counts: s.Counts, stopped: s.Stopped,
+			})
+			s.era, s.snapshotBytes = int32(len(t.checkpoints)), 0
+		}
 	}
 }
 
@@ -190,21 +201,6 @@ const (
 	minStride             = 4096
 	snapshotBytesPerEvent = 4
 )
-
-// checkpointIfDue makes a checkpoint after Every events or, if Every is 0, as soon as the costs allow one.
-func (t *Timeline) checkpointIfDue() {
-	s, last := &t.session, 0
-	if n := len(t.checkpoints); n > 0 {
-		last = t.checkpoints[n-1].events
-	}
-	since := s.events - last
-	if t.Every > 0 && since >= t.Every || t.Every == 0 && since >= minStride && since*snapshotBytesPerEvent >= s.snapshotBytes {
-		t.checkpoints = append(t.checkpoints, checkpoint{
-			events: s.events, turns: len(s.Turns) + s.trimmedTurns, findings: len(s.Findings), counts: s.Counts, stopped: s.Stopped,
-		})
-		s.era, s.snapshotBytes = int32(len(t.checkpoints)), 0
-	}
-}
 
 // At returns the fold of the first n events. The result stays valid while events are appended, until a turn is
 // evicted, dropped, reloaded or removed. Callers must not change it. It shares content with the live session without

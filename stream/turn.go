@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"toolscope/stream/count"
 	"toolscope/stream/json"
 	"toolscope/stream/list"
 )
@@ -158,19 +157,6 @@ func (t *Turn) reportUnopened(e *Event, n int) {
 		t.firstUnopened = int32(n)
 		t.reportFinding(ProtocolViolation, n, "%s for index %d, at which no call had begun", OwnFact(e.Kind.String()), e.Slot)
 	}
-}
-
-// countUnopened adds the number of further events for calls that were never opened to the finding about the first.
-func (t *Turn) countUnopened() {
-	if t.unopened < 2 {
-		return
-	}
-	t.keepBase()
-	t.Findings = slices.Clone(t.Findings) // past sessions keep using the old list
-	i := slices.IndexFunc(t.Findings, func(f Finding) bool {
-		return f.Diagnosis == ProtocolViolation && f.Event == int(t.firstUnopened)
-	})
-	t.Findings[i].AppendMessage(", and %s for indexes without a call", Own(count.Of(t.unopened-1, "more event")))
 }
 
 // openCall starts a call in e.Slot.
