@@ -22,15 +22,6 @@ func isAgentConnection(h *stream.Head) bool {
 	return h.Method == mcp.Stdio && strings.HasPrefix(h.URL, acp.Scheme)
 }
 
-// beginAgentConnection sets the framing and the protocol of a recorded connection.
-func (x *Exchange) beginAgentConnection() {
-	if x.decoder != nil || x.in.forcedFor(x.Number) != nil {
-		return
-	}
-	x.Framing, x.framer = "lines", new(stream.Lines)
-	x.setProtocol(protocolNamed(acp.Name), "recorded by toolscope acp")
-}
-
 // readEditorBytes reads bytes of the editor.
 func (x *Exchange) readEditorBytes(r *stream.Record) {
 	e, p := &x.editor, r.Data

@@ -72,28 +72,24 @@ func (r *callIndex) addTurn(t *stream.Turn, asked replay.Position) (forgot bool)
 	})
 	r.calls += len(t.Calls)
 	for r.calls > maxRecalled && len(r.entries) > 1 {
-		r.dropOldest()
+		// Drop the oldest entry, and the postings before the first posting of a remaining entry.
+		f := r.entries[0]
+		if r.calls -= int(f.calls); !f.void {
+			delete(r.byTurn, f.turn)
+		}
+		r.entries[0] = indexedTurn{}
+		r.entries = r.entries[1:]
+		r.first++
+		for len(r.postings) > 0 && r.isDropped(r.postings[0].entry) {
+			if clue := r.postings[0].key; r.latest[clue] == r.from {
+				delete(r.latest, clue)
+			}
+			r.postings = r.postings[1:]
+			r.from++
+		}
 		forgot = true
 	}
 	return forgot
-}
-
-// dropOldest drops the oldest entry, and the postings that come before the first posting of a remaining entry.
-func (r *callIndex) dropOldest() {
-	f := r.entries[0]
-	if r.calls -= int(f.calls); !f.void {
-		delete(r.byTurn, f.turn)
-	}
-	r.entries[0] = indexedTurn{}
-	r.entries = r.entries[1:]
-	r.first++
-	for len(r.postings) > 0 && r.isDropped(r.postings[0].entry) {
-		if clue := r.postings[0].key; r.latest[clue] == r.from {
-			delete(r.latest, clue)
-		}
-		r.postings = r.postings[1:]
-		r.from++
-	}
 }
 
 // isDropped reports whether an entry was dropped.

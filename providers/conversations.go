@@ -92,17 +92,39 @@ func (ls *conversations) find(f *conversation.ClientFacts, r *requestKey) *agent
 	}
 	switch {
 	case f.StartedBy != "":
-		return ls.ownSession(f, r)
+		as := *f // a sub-agent that has its own session
+		as.Agent, as.Session, as.StartedBy, as.IsSubagent = f.Session, f.StartedBy, "", true
+		if of := ls.agents.get(conversationName{client: f.Client, agent: f.StartedBy}); of != nil {
+			as.Session, as.Parent = of.session, f.StartedBy
+		}
+		return ls.subAgent(&as, r)
 	case f.Agent != "":
 		return ls.subAgent(f, r)
 	case f.Session != "" && saysAgents[f.Client]:
 		return ls.mainAgent(f)
 	case f.Session != "":
-		return ls.inSession(f, r)
+		// The client identifies the session, but not the agent.
+		if l := ls.continuationOf(r); l != nil && l.session == f.Session && l.sub {
+			return l
+		}
+		if s, ok := ls.startingCall(r); ok && s.conversation != nil && s.conversation.session == f.Session && !r.side {
+			return ls.childOf(&s, r)
+		}
+		return ls.mainAgent(f)
 	case r.side || len(r.messages) == 0:
 		return nil
 	}
-	return ls.byHistory(f, r)
+	// Only the request's history shows which conversation it continues or begins.
+	if l := ls.continuationOf(r); l != nil {
+		return l
+	}
+	if s, ok := ls.startingCall(r); ok {
+		return ls.childOf(&s, r)
+	}
+	if f.IsSubagent { // the client doesn't identify the call that started the sub-agent
+		return ls.childOf(&agentCall{}, r)
+	}
+	return ls.add(&agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: conversation.Main})
 }
 
 // saysAgents lists the clients that mark the requests of sub-agents. Unmarked requests of these clients are from the
@@ -132,7 +154,18 @@ func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *a
 		ls.named.set(name, l, maxConversations)
 		ls.agents.set(conversationName{client: f.Client, agent: f.Agent}, l, maxConversations)
 	}
-	ls.findAgentCall(l, r, f)
+	if l.by.Call == 0 { // the call that started the agent is unknown
+		s, ok := ls.ordered.peek(ls.hashKey("task", f.Session, f.Name))
+		if !ok && !r.side {
+			s, ok = ls.startingCall(r)
+		}
+		if ok {
+			l.by, l.title = s.by, s.title
+			if s.conversation != nil {
+				l.parent = s.conversation.agent
+			}
+		}
+	}
 	l.agent = firstOf(f.Name, f.Agent)
 	parent := ls.named.get(conversationName{f.Client, f.Session, f.Parent})
 	switch {
@@ -144,43 +177,6 @@ func (ls *conversations) subAgent(f *conversation.ClientFacts, r *requestKey) *a
 		l.parent = conversation.Main
 	}
 	return l
-}
-
-// ownSession returns the conversation of a sub-agent that has its own session.
-func (ls *conversations) ownSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
-	home := conversationName{client: f.Client, agent: f.StartedBy}
-	as := *f
-	as.Agent, as.Session, as.StartedBy, as.IsSubagent = f.Session, f.StartedBy, "", true
-	if of := ls.agents.get(home); of != nil {
-		as.Session, as.Parent = of.session, f.StartedBy
-	}
-	return ls.subAgent(&as, r)
-}
-
-// inSession returns a conversation in a session that the client identifies, if the client doesn't identify
-// the agent.
-func (ls *conversations) inSession(f *conversation.ClientFacts, r *requestKey) *agentConversation {
-	if l := ls.continuationOf(r); l != nil && l.session == f.Session && l.sub {
-		return l
-	}
-	if s, ok := ls.startingCall(r); ok && s.conversation != nil && s.conversation.session == f.Session && !r.side {
-		return ls.childOf(&s, r)
-	}
-	return ls.mainAgent(f)
-}
-
-// byHistory returns the conversation that a request continues or begins, according to the request's history.
-func (ls *conversations) byHistory(f *conversation.ClientFacts, r *requestKey) *agentConversation {
-	if l := ls.continuationOf(r); l != nil {
-		return l
-	}
-	if s, ok := ls.startingCall(r); ok {
-		return ls.childOf(&s, r)
-	}
-	if f.IsSubagent { // the client doesn't identify the call that started the sub-agent
-		return ls.childOf(&agentCall{}, r)
-	}
-	return ls.add(&agentConversation{session: fmt.Sprintf("conversation-%d", r.exchange), unnamed: true, agent: conversation.Main})
 }
 
 // childOf returns a new conversation for an agent that was started by a call.
@@ -223,23 +219,6 @@ func (l *agentConversation) addRequest(exchange int, s conversation.RequestShape
 	}
 	l.shape, l.exchange = &s, exchange
 	return c
-}
-
-// findAgentCall finds the call that started an agent, unless that call is already known.
-func (ls *conversations) findAgentCall(l *agentConversation, r *requestKey, f *conversation.ClientFacts) {
-	if l.by.Call != 0 {
-		return
-	}
-	s, ok := ls.ordered.peek(ls.hashKey("task", f.Session, f.Name))
-	if !ok && !r.side {
-		s, ok = ls.startingCall(r)
-	}
-	if ok {
-		l.by, l.title = s.by, s.title
-		if s.conversation != nil {
-			l.parent = s.conversation.agent
-		}
-	}
 }
 
 // startingCall returns the call whose prompt is at the beginning of a conversation. The result ok is false if

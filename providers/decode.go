@@ -16,7 +16,18 @@ func (x *Exchange) handleFrame(f stream.Frame) {
 	n := x.Response.EndFrame(x.gap.base + f.End)
 	switch {
 	case f.Lines && isGlued(f):
-		x.splitGlued(f, n)
+		// Decode each line as a separate frame without a name. Only the last event name is left, and it is unknown to which
+		// line it belongs.
+		x.glued = true
+		for rest := f.Data; len(rest) > 0; {
+			part := f
+			part.Event = nil
+			part.Data, rest, _ = bytes.Cut(rest, []byte("\n"))
+			part.Truncated = f.Truncated && len(rest) == 0
+			if len(bytes.TrimSpace(part.Data)) > 0 {
+				x.handleOne(&part, n)
+			}
+		}
 		return
 	case mayBeWrapped(&f):
 		f = unwrapBedrock(f)
@@ -151,8 +162,10 @@ func (x *exchangeContent) resolveProtocol(e protocol.SniffInput, best *protocol.
 func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	x.frame = number
 	x.cutFrame = x.cutFrame || f.Truncated && endsInside(x.Framing, f)
-	if len(f.Stray) > 0 {
-		x.reportPage(f.Stray)
+	if len(f.Stray) > 0 && !x.pageFound && beginsPage(f.Stray) && !isErrorPage(x.Head, &x.Response) { // sent by a gateway
+		x.pageFound = true
+		x.handleEvent(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), What: &stream.Ending{By: stream.Gateway},
+			Text: "HTML between the events, which clients ignore: " + pageWords(f.Stray)})
 	}
 	switch {
 	case f.Kind == stream.FrameResidue && f.Truncated && x.cutShort():
@@ -221,16 +234,6 @@ func (x *Exchange) reportFramingError(f *stream.Frame) {
 		code = kind.Text()
 	}
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: message, What: &stream.FailureInfo{Code: code}})
-}
-
-// reportPage reports once that an HTML page is between the events of a stream. A gateway sent the page.
-func (x *Exchange) reportPage(page []byte) {
-	if x.pageFound || !beginsPage(page) || isErrorPage(x.Head, &x.Response) {
-		return
-	}
-	x.pageFound = true
-	x.handleEvent(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), What: &stream.Ending{By: stream.Gateway},
-		Text: "HTML between the events, which clients ignore: " + pageWords(page)})
 }
 
 // requestedModel returns the model in the request, if the response can't contain the model. In some

@@ -219,15 +219,6 @@ func (in *Inspector) trimRows() {
 	}
 }
 
-// dropReadBytes frees the bytes of the response that were decoded, if Retention.ReadOnce is set. It keeps the
-// bytes of an error, because the error's message may be needed at the end.
-func (x *Exchange) dropReadBytes() {
-	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
-		x.Response.EvictAll()
-		x.Sent.EvictAll()
-	}
-}
-
 // hashBytes returns a hash of all bytes of the exchange.
 func (x *exchangeContent) hashBytes(seed maphash.Seed) uint64 {
 	var h maphash.Hash

@@ -218,7 +218,11 @@ func (x *Exchange) feedFramer(p []byte) {
 		return
 	}
 	x.framer.Write(p, x.onFrame)
-	x.dropReadBytes()
+	// Free the bytes that were decoded, but keep the bytes of an error: its message may be needed at the end.
+	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
+		x.Response.EvictAll()
+		x.Sent.EvictAll()
+	}
 }
 
 // frameAll frames the bytes that arrived before the framing was known, with their times of arrival.
@@ -286,7 +290,10 @@ func (x *Exchange) end() {
 	x.checkStatus()
 	x.reportUnanswered()
 	x.reportTrouble()
-	x.reportGlued()
+	if x.glued && x.decoder != nil {
+		x.handleEvent(findingEvent(x.lastTurn(), blankLinesMissing,
+			"no blank lines between the events: clients read them as one event and can't decode it; toolscope reads each line as one event"))
+	}
 	if x.decoder != nil {
 		x.ignored.reportIgnored()
 		x.out.To(x.handleEnding)

@@ -104,7 +104,10 @@ func (g *gaps) noteMissed(n int64) {
 	g.missed += n
 	if !g.x.Ended {
 		g.leaveCodings()
-		g.leaveFrame()
+		// End the open frame, and begin the search for the next start of a frame.
+		g.endFrame(g.x.Response.Size())
+		g.base, g.seeking, g.lookedAt = g.x.Response.Size(), true, 0
+		g.x.framer, g.x.first = nil, nil
 	}
 	if g.x.decoder == nil && !g.x.Ended {
 		g.x.pending = append(g.x.pending, pendingFrame{at: g.x.at, missed: n})
@@ -130,13 +133,6 @@ func (g *gaps) leaveCodings() {
 	if g.x.trouble = nil; !coded {
 		g.x.chain, g.x.Sent = nil, stream.Wire{}
 	}
-}
-
-// leaveFrame ends the open frame, and begins the search for the next start of a frame.
-func (g *gaps) leaveFrame() {
-	g.endFrame(g.x.Response.Size())
-	g.base, g.seeking, g.lookedAt = g.x.Response.Size(), true, 0
-	g.x.framer, g.x.first = nil, nil
 }
 
 // endFrame makes the bytes before end a separate frame, which is not decoded.
@@ -292,27 +288,4 @@ func (g *gaps) afterEvent(e *stream.Event, turn int32) {
 func isGlued(f stream.Frame) bool {
 	line, _, more := bytes.Cut(f.Data, []byte("\n"))
 	return more && json.IsObject(line)
-}
-
-// splitGlued decodes each line as a separate frame without a name. Only the last event name is left, and it
-// is unknown to which line it belongs.
-func (x *Exchange) splitGlued(f stream.Frame, number int32) {
-	x.glued = true
-	for rest := f.Data; len(rest) > 0; {
-		part := f
-		part.Event = nil
-		part.Data, rest, _ = bytes.Cut(rest, []byte("\n"))
-		part.Truncated = f.Truncated && len(rest) == 0
-		if len(bytes.TrimSpace(part.Data)) > 0 {
-			x.handleOne(&part, number)
-		}
-	}
-}
-
-// reportGlued reports glued events once, at the end of the exchange.
-func (x *Exchange) reportGlued() {
-	if x.glued && x.decoder != nil {
-		x.handleEvent(findingEvent(x.lastTurn(), blankLinesMissing,
-			"no blank lines between the events: clients read them as one event and can't decode it; toolscope reads each line as one event"))
-	}
 }

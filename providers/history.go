@@ -162,7 +162,12 @@ func (h *history) observeRequest() {
 		h.x.requests.latest, h.on = h.x.requests.readRequest(body, messages), readHistoryLink(body)
 		if target != nil && len(messages) > 0 {
 			past, observed := h.observeMessagesOf(messages, target, h.on)
-			h.notePosition(past.Position)
+			h.x.position = past.Position
+			for _, number := range h.x.turns { // those that have already ended are indexed again with this position
+				if h.x.in.recall.entryOf(number) != nil {
+					h.x.in.indexTurn(h.x.in.Session().Turn(number))
+				}
+			}
 			h.checkRequest(body, messages, target, past, observed)
 		}
 		h.dropMessages()
@@ -190,17 +195,6 @@ func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Ta
 		}
 	}
 	return past, observed
-}
-
-// notePosition sets the position of the request in its conversation. Turns that have already ended are
-// indexed again with this position.
-func (h *history) notePosition(asked replay.Position) {
-	h.x.position = asked
-	for _, number := range h.x.turns {
-		if f := h.x.in.recall.entryOf(number); f != nil {
-			h.x.in.indexTurn(h.x.in.Session().Turn(number))
-		}
-	}
 }
 
 // reportSentBack reports how a call was sent back, unless an earlier request sent it back in the same way.

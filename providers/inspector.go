@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"toolscope/providers/acp"
 	"toolscope/providers/protocol"
 	"toolscope/providers/replay"
 	"toolscope/providers/requestrules"
@@ -144,8 +145,9 @@ func (x *Exchange) receiveHead(r *stream.Record) {
 		x.AnsweredHere = x.AnsweredHere || r.By == stream.Toolscope.String()
 	}
 	in.noteRunStart(x)
-	if isAgentConnection(x.Head) {
-		x.beginAgentConnection()
+	if isAgentConnection(x.Head) && x.decoder == nil && in.forcedFor(x.Number) == nil {
+		x.Framing, x.framer = "lines", new(stream.Lines)
+		x.setProtocol(protocolNamed(acp.Name), "recorded by toolscope acp")
 	}
 }
 

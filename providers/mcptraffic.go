@@ -112,7 +112,13 @@ func (m *mcpTraffic) open(r stream.Record) {
 	first := len(m.log.Servers) == 0
 	m.log.Begin(r.Exchange, r.Head)
 	if first {
-		m.matchEarlier()
+		// The calls of the latest turns may belong to this server, too.
+		turns := m.in.Session().Turns
+		for _, t := range turns[max(0, len(turns)-maxEarlierTurns):] {
+			if t.Retention == stream.InMemory {
+				m.matcher.AddTurn(t)
+			}
+		}
 	}
 	m.feed(r)
 }
@@ -275,16 +281,6 @@ func (in *Inspector) matchEvent(e *stream.Event) {
 
 // maxEarlierTurns is the maximum number of turns that are matched although they came before the first server.
 const maxEarlierTurns = 64
-
-// matchEarlier adds the calls of the latest turns when the first server appears.
-func (m *mcpTraffic) matchEarlier() {
-	turns := m.in.Session().Turns
-	for _, t := range turns[max(0, len(turns)-maxEarlierTurns):] {
-		if t.Retention == stream.InMemory {
-			m.matcher.AddTurn(t)
-		}
-	}
-}
 
 // checkServerSchemas compares the tools that a request declares with the tools that their servers published. It skips
 // lists of tools that were compared recently.

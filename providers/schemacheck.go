@@ -160,7 +160,12 @@ func (c *schemaCheck) afterEvent(e *stream.Event) {
 func (c *schemaCheck) followCall(e stream.Event) {
 	set := c.declaredTools()
 	if set == nil {
-		c.reportUnusedRequest(e)
+		if !c.reported && len(c.x.in.Request) != 0 && c.x.Request.Size() <= 0 {
+			c.reported = true
+			c.addFindings(e, stream.NoSlot, []stream.Finding{
+				schema.Unchecked.Finding("the given request declares no tools in this protocol's form: calls are not checked"),
+			})
+		}
 		return
 	}
 	calls := c.x.in.Session().Turn(e.Turn).Calls
@@ -197,17 +202,6 @@ func (c *schemaCheck) judgeWaiting(e stream.Event) {
 		}
 		c.addFindings(e, key.slot, w.Finish())
 		return true
-	})
-}
-
-// reportUnusedRequest reports once that Inspector.Request declares no tools.
-func (c *schemaCheck) reportUnusedRequest(e stream.Event) {
-	if c.reported || len(c.x.in.Request) == 0 || c.x.Request.Size() > 0 {
-		return
-	}
-	c.reported = true
-	c.addFindings(e, stream.NoSlot, []stream.Finding{
-		schema.Unchecked.Finding("the given request declares no tools in this protocol's form: calls are not checked"),
 	})
 }
 

@@ -76,7 +76,12 @@ func (d *decoder) readEvent(event json.Value) {
 			d.turn.AddResultContent(result.Get("id").Text(), false, result.Get("response"))
 		case !byModel:
 		case call != nil && !partial:
-			d.readCall(call)
+			info := stream.CallInfo{ID: call.Get("id").Text(), Name: call.Get("name").Text(), Kind: "function"}
+			args := call.Get("args")
+			if !args.IsPresent() {
+				args = []byte("{}")
+			}
+			d.calls.Ensure(d.turn, info).SealWhole(args)
 		case call == nil && (partial || !d.partial):
 			d.turn.Part(p.Get("text"), p.Get("thoughtSignature"), p.Get("thought").IsTrue())
 		}
@@ -103,15 +108,6 @@ func (d *decoder) readEvent(event json.Value) {
 	}
 	d.turn.End()
 	d.ended = id
-}
-
-func (d *decoder) readCall(call json.Value) {
-	info := stream.CallInfo{ID: call.Get("id").Text(), Name: call.Get("name").Text(), Kind: "function"}
-	args := call.Get("args")
-	if !args.IsPresent() {
-		args = []byte("{}")
-	}
-	d.calls.Ensure(d.turn, info).SealWhole(args)
 }
 
 // Close cuts off a turn that has only partial events.

@@ -38,7 +38,16 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if err := d.ev.shape.Read(f.Data); err != nil {
 		return err
 	}
-	d.readTimestamp()
+	// Set the frame's time to the time since the first time stamp. Time stamps are in milliseconds.
+	at, ok := d.ev.timestamp.Int()
+	switch {
+	case !ok:
+	case d.LastStamp() == stream.NoTime:
+		d.began = at
+		d.Stamp(0)
+	case at > d.began:
+		d.Stamp(max(d.LastStamp(), time.Duration(at-d.began)*time.Millisecond))
+	}
 	kind := d.ev.kind.OrDefault(nil)
 	known := eventKinds[string(kind)]
 	if known.points > 0 && !known.between {
@@ -46,7 +55,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	switch string(kind) {
 	case "RUN_STARTED":
-		d.startRun()
+		if d.turn.IsOpen() {
+			d.turn.Find(protocol.MessageRestarted, "a second run began before this run ended: clients stop here")
+			d.turn.Cut("")
+		}
+		d.openTurn(stream.Opening{ID: d.ev.runID.Text(), Model: d.ev.model.Text()})
 	case "RUN_FINISHED":
 		d.finishRun()
 	case "RUN_ERROR":
@@ -75,7 +88,14 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 	case "TOOL_CALL_RESULT":
 		d.reportResult(t)
 	case "TEXT_MESSAGE_START", "TEXT_MESSAGE_CHUNK", "TEXT_MESSAGE_CONTENT":
-		d.readText(t)
+		// The text is the model's, unless an event gives the message a role other than assistant.
+		id := d.ev.messageID.OrDefault(nil)
+		if d.ev.role.IsString() {
+			d.others[string(id)] = !d.ev.role.Is("assistant")
+		}
+		if !d.others[string(id)] {
+			t.AppendText(d.ev.delta)
+		}
 	case "THINKING_TEXT_MESSAGE_CONTENT", "REASONING_MESSAGE_CONTENT", "REASONING_MESSAGE_CHUNK",
 		"STEP_FINISHED": // TanStack AI sends reasoning in this event
 		t.AppendReasoning(0, d.ev.delta)
@@ -90,27 +110,6 @@ func (d *decoder) inRun(t *protocol.Turn, kind []byte) {
 
 // Close ends the turn. A turn without RUN_FINISHED is cut off.
 func (d *decoder) Close() { d.turn.Cut("the stream ended without RUN_FINISHED") }
-
-// readTimestamp sets the frame's time to the time since the first time stamp. Time stamps are in milliseconds.
-func (d *decoder) readTimestamp() {
-	at, ok := d.ev.timestamp.Int()
-	switch {
-	case !ok:
-	case d.LastStamp() == stream.NoTime:
-		d.began = at
-		d.Stamp(0)
-	case at > d.began:
-		d.Stamp(max(d.LastStamp(), time.Duration(at-d.began)*time.Millisecond))
-	}
-}
-
-func (d *decoder) startRun() {
-	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted, "a second run began before this run ended: clients stop here")
-		d.turn.Cut("")
-	}
-	d.openTurn(stream.Opening{ID: d.ev.runID.Text(), Model: d.ev.model.Text()})
-}
 
 func (d *decoder) openTurn(run stream.Opening) *protocol.Turn {
 	d.failed, d.order, d.chunkedCall = false, nil, nil
@@ -139,7 +138,12 @@ func (d *decoder) finishRun() {
 	word := cmp.Or(ev.finish.Text(), ev.outcome.Text(), ev.outcome.Get("type").Text())
 	code, known := finishCodes.Of(word)
 	if code == stream.FinishDone || word == "" {
-		d.checkCalls()
+		for _, c := range d.order {
+			if !c.Sealed {
+				c.Find(protocol.NotSealed,
+					"the run finished without TOOL_CALL_END: nothing confirms that the arguments are complete; clients stop here")
+			}
+		}
 	}
 	if word != "" {
 		t.Finish(word, code)
@@ -165,18 +169,6 @@ func (d *decoder) reportError() {
 	d.turn.Fail(code.Text(), message)
 	d.turn.End()
 	d.failed = true
-}
-
-// readText reads the events of a text message. The text is the model's, unless an event gives the message a role
-// other than assistant.
-func (d *decoder) readText(t *protocol.Turn) {
-	id := d.ev.messageID.OrDefault(nil)
-	if d.ev.role.IsString() {
-		d.others[string(id)] = !d.ev.role.Is("assistant")
-	}
-	if !d.others[string(id)] {
-		t.AppendText(d.ev.delta)
-	}
 }
 
 // openCall begins a call in a new slot, even if its id was already used.
@@ -301,14 +293,4 @@ func (d *decoder) checkSnapshot(t *protocol.Turn) {
 func reportMismatch(c *protocol.Call, whole json.Value) {
 	c.Find(protocol.DoneMismatch,
 		"the complete arguments differ from the streamed arguments; toolscope shows the streamed ones: %s", protocol.Clip(whole))
-}
-
-// checkCalls reports the calls without TOOL_CALL_END in a run that was not cut off.
-func (d *decoder) checkCalls() {
-	for _, c := range d.order {
-		if !c.Sealed {
-			c.Find(protocol.NotSealed,
-				"the run finished without TOOL_CALL_END: nothing confirms that the arguments are complete; clients stop here")
-		}
-	}
 }

@@ -43,9 +43,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "tool-input-delta":
 		d.readDelta(d.ensureTurn())
 	case "tool-input-available":
-		d.sealCall(d.ensureTurn())
+		if k := d.setArguments(d.ensureTurn(), c.input); !k.Sealed {
+			k.Seal()
+		}
 	case "tool-input-error":
-		d.rejectCall(d.ensureTurn())
+		// The SDK refused the call. If the input is a string, it is the model's text, which the SDK could not parse.
+		k, why := d.setArguments(d.ensureTurn(), c.input.Append(nil)), c.errorText.Text()
+		k.Reject(why)
+		k.Find(inputRejected, "the SDK doesn't run this call: %s", why)
 	case "tool-approval-request":
 		d.requestApproval()
 	case "tool-approval-response":
@@ -230,20 +235,6 @@ func (d *decoder) readDelta(t *protocol.Turn) {
 		k.Find(stream.ProtocolViolation, "a delta arrived before tool-input-start: the SDK's client stops here")
 	}
 	k.Args(d.chunk.delta)
-}
-
-func (d *decoder) sealCall(t *protocol.Turn) {
-	if k := d.setArguments(t, d.chunk.input); !k.Sealed {
-		k.Seal()
-	}
-}
-
-// rejectCall reports a call that the SDK refused. If the input is a string, it is the model's text, which the
-// SDK could not parse.
-func (d *decoder) rejectCall(t *protocol.Turn) {
-	k, why := d.setArguments(t, d.chunk.input.Append(nil)), d.chunk.errorText.Text()
-	k.Reject(why)
-	k.Find(inputRejected, "the SDK doesn't run this call: %s", why)
 }
 
 // setArguments reads the complete input of a call and returns the call. If the call has no arguments yet, they are

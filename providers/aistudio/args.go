@@ -341,19 +341,9 @@ func isCandidate(v jsonNodes) bool {
 	case isEmpty(content):
 		return v.element(1).isNumber()
 	}
-	return isContent(content)
-}
-
-// isBareCandidate reports whether v is a candidate and not a chunk. A candidate has a finish reason but no content,
-// or content with a role.
-func isBareCandidate(v jsonNodes) bool {
-	return v.element(0).isNull() && v.element(1).isNumber() || v.element(0).isArray() && v.element(0).element(1).isString() && isCandidate(v)
-}
-
-// isContent reports whether v is [parts, role]. A part has no known field at index 0.
-func isContent(v jsonNodes) bool {
-	parts := v.element(0)
-	if !v.isArray() || !parts.isArray() && !parts.isNull() || !v.element(1).isString() && !v.element(1).isNull() {
+	// The content is [parts, role]. A part has no known field at index 0.
+	parts := content.element(0)
+	if !content.isArray() || !parts.isArray() && !parts.isNull() || !content.element(1).isString() && !content.element(1).isNull() {
 		return false
 	}
 	for e := range parts.elements() {
@@ -361,7 +351,13 @@ func isContent(v jsonNodes) bool {
 			return false
 		}
 	}
-	return v.len() > 0
+	return content.len() > 0
+}
+
+// isBareCandidate reports whether v is a candidate and not a chunk. A candidate has a finish reason but no content,
+// or content with a role.
+func isBareCandidate(v jsonNodes) bool {
+	return v.element(0).isNull() && v.element(1).isNumber() || v.element(0).isArray() && v.element(0).element(1).isString() && isCandidate(v)
 }
 
 // stripPrefix removes the prefix that Google's services add before a JSON text.

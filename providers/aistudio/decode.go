@@ -46,7 +46,15 @@ func (d *decoder) readFrame(v jsonNodes, lists int) {
 		code, _ := v.element(0).raw().Int()
 		d.turn.Fail(nameOf(code, errorCodes), v.element(1).raw().Text())
 	case aChunk:
-		d.readChunk(v)
+		d.ensureTurn(v.element(7).raw())
+		d.chunks++
+		choice := int32(0)
+		for e := range v.element(0).elements() {
+			d.readCandidate(e, choice)
+			choice++
+		}
+		d.reportBlocked(v.element(1))
+		d.reportUsage(v.element(2))
 	case aCandidate:
 		d.ensureTurn(nil)
 		d.chunks++
@@ -85,18 +93,6 @@ func (d *decoder) ensureTurn(id json.Value) {
 	}
 }
 
-func (d *decoder) readChunk(v jsonNodes) {
-	d.ensureTurn(v.element(7).raw())
-	d.chunks++
-	choice := int32(0)
-	for e := range v.element(0).elements() {
-		d.readCandidate(e, choice)
-		choice++
-	}
-	d.reportBlocked(v.element(1))
-	d.reportUsage(v.element(2))
-}
-
 func (d *decoder) readCandidate(v jsonNodes, choice int32) {
 	for int(choice) >= len(d.finish) {
 		d.finish = append(d.finish, "")
@@ -117,7 +113,11 @@ func (d *decoder) reportFinish(choice int32, reason, message json.Value) {
 	}
 	d.finish[choice] = string(reason)
 	if n == malformedCall {
-		d.reportAttempt(choice, message)
+		// Show the call that the model wrote and the provider discarded.
+		c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Discarded: true})
+		if message.IsString() {
+			c.Args(message)
+		}
 	}
 	r, known := reasonOf(n)
 	d.turn.FinishChoice(choice, string(reason), r.word, r.code)
@@ -213,7 +213,10 @@ func (d *decoder) readPart(p jsonNodes, choice int32) {
 		known = true
 	}
 	if code := p.element(8); code.isArray() {
-		d.reportCodeCall(code, choice)
+		// The code is [language, code]. The provider runs it.
+		c := d.openNextCall(stream.CallInfo{Name: codeTool, Kind: "server", RunByProvider: true, Choice: choice, Freeform: true})
+		c.Args(code.element(1).raw())
+		c.Seal()
 		known = true
 	}
 	if result := p.element(9); result.isArray() {
@@ -341,20 +344,5 @@ func (c *call) reportRepeat(signature string) {
 	c.Once(dupChunks, "a later chunk repeats the call with the same id: there is only one call, but clients that count parts run it twice")
 }
 
-// reportAttempt shows a call that the model wrote and the provider discarded.
-func (d *decoder) reportAttempt(choice int32, message json.Value) {
-	c := d.openNextCall(stream.CallInfo{Kind: "function", Choice: choice, Freeform: true, Discarded: true})
-	if message.IsString() {
-		c.Args(message)
-	}
-}
-
 // codeTool is toolscope's name for the tool that runs code. The protocol has no name for this tool.
 const codeTool = "code_execution"
-
-// reportCodeCall reports a call of the form [language, code], which the provider runs.
-func (d *decoder) reportCodeCall(v jsonNodes, choice int32) {
-	c := d.openNextCall(stream.CallInfo{Name: codeTool, Kind: "server", RunByProvider: true, Choice: choice, Freeform: true})
-	c.Args(v.element(1).raw())
-	c.Seal()
-}

@@ -108,7 +108,15 @@ func (p *parser) parse(data []byte) (jsonNodes, error) {
 
 func (p *parser) parseValue(depth int) error {
 	if p.peek() != '[' {
-		return p.parseLeaf()
+		// An object counts as a leaf, because its members are not fields of a message.
+		s := json.Scan(p.data[p.i:])
+		raw := s.Value()
+		if err := s.Err(); err != nil {
+			return fmt.Errorf("after %s: %w", count.Of(p.i, "byte"), err)
+		}
+		p.nodes = append(p.nodes, node{raw: raw, size: 1})
+		p.i += len(raw)
+		return nil
 	}
 	if depth > json.MaxDepth {
 		return errors.New("nested too deeply")
@@ -149,19 +157,6 @@ func (p *parser) parseElements(depth int) (n int, err error) {
 	}
 	p.i++
 	return n, nil
-}
-
-// parseLeaf reads a value that is not an array. An object counts as a leaf, because its members are not
-// fields of a message.
-func (p *parser) parseLeaf() error {
-	s := json.Scan(p.data[p.i:])
-	raw := s.Value()
-	if err := s.Err(); err != nil {
-		return fmt.Errorf("after %s: %w", count.Of(p.i, "byte"), err)
-	}
-	p.nodes = append(p.nodes, node{raw: raw, size: 1})
-	p.i += len(raw)
-	return nil
 }
 
 func (p *parser) peek() byte {

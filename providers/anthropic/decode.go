@@ -70,7 +70,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 	kind := d.ev.kind.OrDefault(f.Event)
 	switch string(kind) {
 	case "message_start":
-		d.startMessage(d.ev.message)
+		if d.turn.IsOpen() {
+			d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
+			d.turn.Cut("another message began before message_stop")
+		}
+		d.readMessageObject(d.openTurn(d.ev.message), d.ev.message, startSlot)
 	case "content_block_start":
 		d.startBlock(d.ensureTurn("content_block_start"), d.ev.index.Int32(), d.ev.block)
 	case "content_block_delta":
@@ -115,14 +119,6 @@ func (d *decoder) endTurn() {
 		}
 	}
 	d.turn.End()
-}
-
-func (d *decoder) startMessage(message json.Value) {
-	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
-		d.turn.Cut("another message began before message_stop")
-	}
-	d.readMessageObject(d.openTurn(message), message, startSlot)
 }
 
 func (d *decoder) openTurn(message json.Value) *protocol.Turn {

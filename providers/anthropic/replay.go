@@ -169,7 +169,15 @@ func readBlock(v json.Value) protocol.Part {
 	case toolBlocks[kind].Kind != "":
 		return readCall(kind, v)
 	case strings.HasSuffix(kind, "tool_result"):
-		return readResult(kind, v)
+		// If the provider ran the tool and the tool failed, the content is an error instead of a result.
+		content := v.Get("content")
+		p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}
+		p.Failed = v.Get("is_error").IsTrue() || strings.HasSuffix(content.Get("type").Text(), "_error")
+		if p.RunByProvider = kind != "tool_result"; p.RunByProvider {
+			p.ToolKind = kind
+		}
+		p.Text, p.Media = protocol.ResultText(content)
+		return p
 	}
 	return protocol.Part{Kind: protocol.OtherPart, Raw: v}
 }
@@ -191,18 +199,5 @@ func readCall(kind string, v json.Value) protocol.Part {
 			p.SetArgs(s.Value())
 		}
 	}
-	return p
-}
-
-// readResult reads the result of a tool. If the provider ran the tool and the tool failed, the content is an error
-// instead of a result.
-func readResult(kind string, v json.Value) protocol.Part {
-	content := v.Get("content")
-	p := protocol.Part{Kind: protocol.ResultPart, ID: v.Get("tool_use_id").Text(), Raw: v}
-	p.Failed = v.Get("is_error").IsTrue() || strings.HasSuffix(content.Get("type").Text(), "_error")
-	if p.RunByProvider = kind != "tool_result"; p.RunByProvider {
-		p.ToolKind = kind
-	}
-	p.Text, p.Media = protocol.ResultText(content)
 	return p
 }

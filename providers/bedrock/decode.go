@@ -29,7 +29,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 	}
 	switch name := d.ev.name(f.Event); name {
 	case "messageStart":
-		d.startMessage()
+		switch {
+		case d.stopped:
+			d.endTurn()
+		case d.turn.IsOpen():
+			d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
+			d.cutTurn()
+		}
+		d.openTurn()
 	case "contentBlockStart":
 		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.Int32())
 	case "contentBlockDelta":
@@ -41,7 +48,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "messageStop":
 		d.stopMessage()
 	case "metadata":
-		d.readMetadata()
+		// The metadata event is normally the last event, and may arrive twice.
+		if !d.stopped {
+			d.ensureTurn("metadata")
+		}
+		d.reportUsage(d.turn)
+		if d.counted = true; d.stopped {
+			d.endTurn()
+		}
 	case "":
 		d.readNonEvent(f.Data)
 	default:
@@ -54,7 +68,17 @@ func (d *decoder) Frame(f stream.Frame) error {
 func (d *decoder) readNonEvent(data json.Value) {
 	switch {
 	case d.ev.output.Kind() == '{':
-		d.readResponse()
+		// The response was not streamed.
+		d.cutTurn()
+		t := d.openTurn()
+		d.stopped, d.counted = true, true
+		content := d.ev.output.Get("message").Get("content").Scan()
+		for slot, ok := int32(0), content.Array(); ok; slot, ok = slot+1, content.Element() {
+			d.readCompleteBlock(t, slot, content.Value())
+		}
+		d.reportUsage(t)
+		reportFinish(t, d.ev.stopReason)
+		t.End()
 	case d.ev.message.IsString():
 		if !d.turn.IsOpen() {
 			d.openTurn()
@@ -89,17 +113,6 @@ func (d *decoder) endTurn() {
 		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "messageStop arrived without metadata: the usage is missing")
 	}
 	d.turn.End()
-}
-
-func (d *decoder) startMessage() {
-	switch {
-	case d.stopped:
-		d.endTurn()
-	case d.turn.IsOpen():
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
-		d.cutTurn()
-	}
-	d.openTurn()
 }
 
 // openTurn opens a turn. Neither the events nor the body contains the model.
@@ -193,17 +206,6 @@ func (d *decoder) stopMessage() {
 	}
 }
 
-// readMetadata reads the usage. The metadata event is normally the last event, and may arrive twice.
-func (d *decoder) readMetadata() {
-	if !d.stopped {
-		d.ensureTurn("metadata")
-	}
-	d.reportUsage(d.turn)
-	if d.counted = true; d.stopped {
-		d.endTurn()
-	}
-}
-
 // reportFinish reports a stop reason and returns its code. If the stop reason is null or missing, it reports
 // nothing and returns FinishCut.
 func reportFinish(t *protocol.Turn, stopReason json.Value) (code stream.Code) {
@@ -225,20 +227,6 @@ var refusals = map[string]string{
 	"malformed_tool_use":     "the model's tool call was malformed and must not be run",
 }
 
-// readResponse reads a response that was not streamed.
-func (d *decoder) readResponse() {
-	d.cutTurn()
-	t := d.openTurn()
-	d.stopped, d.counted = true, true
-	content := d.ev.output.Get("message").Get("content").Scan()
-	for slot, ok := int32(0), content.Array(); ok; slot, ok = slot+1, content.Element() {
-		d.readCompleteBlock(t, slot, content.Value())
-	}
-	d.reportUsage(t)
-	reportFinish(t, d.ev.stopReason)
-	t.End()
-}
-
 // readCompleteBlock reads a content block in a body. The block is a union: the name of its only field is its kind.
 func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Value) {
 	s := block.Scan()
@@ -247,7 +235,15 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Val
 		case "text":
 			t.AppendText(s.Value())
 		case "toolUse":
-			readCompleteCall(t, slot, s.Value())
+			use := s.Value() // its input is an object, whose exact bytes are kept
+			c := openCall(t, slot, use)
+			if input := use.Get("input"); input.IsPresent() {
+				if input.IsString() {
+					c.Find(protocol.ArgsString, "the arguments are a string, not an object: Bedrock refuses a string in a history")
+				}
+				c.Args(input)
+			}
+			c.Seal()
 		case "toolResult":
 			reportResult(t, s.Value())
 		case "reasoningContent":
@@ -264,18 +260,6 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Val
 			d.Unknown("content block " + string(s.Key()))
 		}
 	}
-}
-
-// readCompleteCall reads a call whose input is an object, and keeps the object's exact bytes.
-func readCompleteCall(t *protocol.Turn, slot int32, use json.Value) {
-	c := openCall(t, slot, use)
-	if input := use.Get("input"); input.IsPresent() {
-		if input.IsString() {
-			c.Find(protocol.ArgsString, "the arguments are a string, not an object: Bedrock refuses a string in a history")
-		}
-		c.Args(input)
-	}
-	c.Seal()
 }
 
 // reportUsage reports the usage, the tier and the routed model in a body or a metadata event.

@@ -86,22 +86,16 @@ func writeBlock(w *json.Writer, p *protocol.Part) {
 		}
 		w.Close('}').Close('}')
 	case protocol.ResultPart:
-		writeResult(w, p)
+		w.Open('{').Key("toolResult").Open('{').Member("toolUseId", p.ID)
+		w.Key("content").Open('[').Open('{').Key("text").Bytes(p.Text).Close('}').Close(']')
+		if p.Failed { // the status is written only for an error, because not every model accepts a status
+			w.Member("status", "error")
+		}
+		if p.RunByProvider {
+			w.MemberIfSet("type", p.ToolKind)
+		}
+		w.Close('}').Close('}')
 	}
-}
-
-// writeResult writes a result. It writes a status only for an error, because not every model accepts a
-// status.
-func writeResult(w *json.Writer, p *protocol.Part) {
-	w.Open('{').Key("toolResult").Open('{').Member("toolUseId", p.ID)
-	w.Key("content").Open('[').Open('{').Key("text").Bytes(p.Text).Close('}').Close(']')
-	if p.Failed {
-		w.Member("status", "error")
-	}
-	if p.RunByProvider {
-		w.MemberIfSet("type", p.ToolKind)
-	}
-	w.Close('}').Close('}')
 }
 
 // decodeHistory reads the history of a request. The system prompt is the first message.

@@ -100,7 +100,13 @@ func (d *decoder) readMessage(l *agent, message json.Value) {
 		input, c := block.Get("input"), d.calls[block.Get("id").Text()]
 		switch {
 		case input != nil && c != nil:
-			compareArguments(c, input)
+			// Compare the input that Claude Code runs with the arguments that the model wrote. Claude Code corrects the
+			// inputs of some tools.
+			if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsedArguments(input) != nil {
+				continue
+			}
+			c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
+				"Claude Code runs the call with arguments that differ from the model's; toolscope shows the model's arguments: %s", protocol.Clip(input))
 		case streamed && input == nil:
 		default:
 			l.addBlock(message, block)
@@ -112,16 +118,6 @@ func (d *decoder) readMessage(l *agent, message json.Value) {
 	if t := l.out.Last(); t != nil && d.line.err.IsString() {
 		d.reportError(t, d.line.err.Text(), textOf(message.Get("content")))
 	}
-}
-
-// compareArguments compares the input that Claude Code runs with the arguments that the model wrote. Claude
-// Code corrects the inputs of some tools.
-func compareArguments(c *protocol.Call, input json.Value) {
-	if c.Bytes == 0 && input.EmptyObject() || c.Matches(input) || unparsedArguments(input) != nil {
-		return
-	}
-	c.Find(protocol.DoneMismatch.WithSeverity(stream.Info).WithCause(stream.Client),
-		"Claude Code runs the call with arguments that differ from the model's; toolscope shows the model's arguments: %s", protocol.Clip(input))
 }
 
 // textOf returns the text in a message's content: the string, or the texts of its blocks on separate lines.

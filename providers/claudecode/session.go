@@ -88,21 +88,16 @@ func (d *session) readMessage(message json.Value) {
 // addBlock adds a content block. If a limit ended the message and its last block is a call without arguments, the
 // arguments were cut off: Claude Code writes {} in place of arguments that it didn't receive.
 func (d *session) addBlock(block json.Value, limited bool) {
-	d.endHeld()
+	if d.held != nil { // the message continues after this block, so it is added unchanged
+		feedBlock(d.inner, d.blocks-1, d.held)
+	}
+	d.held = nil
 	if limited && block.Get("type").Is("tool_use") && block.Get("input").EmptyObject() {
 		d.held = block
 	} else {
 		feedBlock(d.inner, d.blocks, block)
 	}
 	d.blocks++
-}
-
-// endHeld adds the held block unchanged, because the message continues after it.
-func (d *session) endHeld() {
-	if d.held != nil {
-		feedBlock(d.inner, d.blocks-1, d.held)
-	}
-	d.held = nil
 }
 
 // reportError reports an error that the provider sent instead of a message.

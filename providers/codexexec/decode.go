@@ -50,7 +50,15 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "item.started", "item.updated", "item.completed":
 		d.readItem(kind == "item.completed")
 	case "turn.completed", "turn.failed":
-		d.endTurn(kind)
+		if d.turn == nil || d.turn.IsOpen() {
+			t := d.ensureTurn()
+			if kind == "turn.failed" {
+				t.Fail("", d.line.err.Text())
+			} else {
+				t.Usage(usageOf(d.line.usage))
+			}
+			t.End()
+		}
 	case "error":
 		d.reportNotice(l.words.Text())
 	default:
@@ -65,20 +73,6 @@ func (d *decoder) Close() {
 		d.openTurn()
 	}
 	d.turn.Cut("the lines ended without turn.completed")
-}
-
-// endTurn ends the turn, unless it has already ended.
-func (d *decoder) endTurn(kind string) {
-	if d.turn != nil && !d.turn.IsOpen() {
-		return
-	}
-	t := d.ensureTurn()
-	if kind == "turn.failed" {
-		t.Fail("", d.line.err.Text())
-	} else {
-		t.Usage(usageOf(d.line.usage))
-	}
-	t.End()
 }
 
 func (d *decoder) openTurn() *protocol.Turn {

@@ -58,7 +58,13 @@ func (d *session) Frame(f stream.Frame) error {
 	}
 	switch {
 	case kind == "response_item":
-		d.readItem(payload)
+		// The decoder gets an item that the model wrote as two events: its beginning and its end.
+		d.feedEvent("response.output_item.added", func(w *json.Writer) {
+			w.Key("output_index").Int(d.items).Key("item").Open('{').Member("status", "in_progress")
+			writeFields(w, payload, "type", "id", "call_id", "name", "namespace", "server_label", "caller", "execution", "environment").Close('}')
+		})
+		d.feedEvent("response.output_item.done", func(w *json.Writer) { w.Key("output_index").Int(d.items).Key("item").Raw(payload) })
+		d.items++
 	case kind == "token_usage_record":
 		d.completeResponse(payload, payload.Get("usage"))
 	case payload.Get("type").Is("token_count"):
@@ -67,17 +73,6 @@ func (d *session) Frame(f stream.Frame) error {
 		d.feedEvent("error", func(w *json.Writer) { writeFields(w, payload, "message") })
 	}
 	return nil
-}
-
-// readItem reads an item that the model wrote. It passes the item to the decoder as two events: the beginning and the
-// end of the item.
-func (d *session) readItem(item json.Value) {
-	d.feedEvent("response.output_item.added", func(w *json.Writer) {
-		w.Key("output_index").Int(d.items).Key("item").Open('{').Member("status", "in_progress")
-		writeFields(w, item, "type", "id", "call_id", "name", "namespace", "server_label", "caller", "execution", "environment").Close('}')
-	})
-	d.feedEvent("response.output_item.done", func(w *json.Writer) { w.Key("output_index").Int(d.items).Key("item").Raw(item) })
-	d.items++
 }
 
 // completeResponse ends the response with its usage. The parameter about is an object that contains the response's id

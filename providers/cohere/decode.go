@@ -33,15 +33,33 @@ func (d *decoder) Frame(f stream.Frame) error {
 	kind := d.ev.kind.OrDefault(f.Event)
 	switch string(kind) {
 	case "message-start":
-		d.startMessage()
+		if d.turn.IsOpen() {
+			d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
+			d.Close()
+		}
+		d.readMessageObject(d.openTurn(), startSlot)
 	case "tool-plan-delta", "content-start", "content-delta":
 		d.readContent(d.ensureTurn(kind))
 	case "tool-call-start":
-		d.startCall(d.ensureTurn(kind))
+		t := d.ensureTurn(kind)
+		call := d.ev.message.firstCall()
+		c := openCall(t, d.ev.index.Int32(), &call)
+		if !call.Args.Empty() { // normally an empty string, followed by deltas
+			d.appendArguments(c, call.Args)
+		}
 	case "tool-call-delta":
-		d.readDelta(d.ensureTurn(kind))
+		t := d.ensureTurn(kind)
+		call, c := d.ev.message.firstCall(), t.Call(d.ev.index.Int32())
+		if id, name := call.ID.Text(), call.Name.Text(); id != "" || name != "" {
+			c.Meta(stream.CallInfo{ID: id, Name: name, Kind: "function"})
+		}
+		d.appendArguments(c, call.Args)
 	case "tool-call-end":
-		endCall(d.ensureTurn(kind).Call(d.ev.index.Int32()))
+		c := d.ensureTurn(kind).Call(d.ev.index.Int32())
+		if c.IsNull() {
+			reportNullArguments(c)
+		}
+		c.Seal()
 	case "message-end":
 		d.endMessage(kind)
 	case "content-end", "citation-start", "citation-end", "debug":
@@ -72,14 +90,6 @@ func (d *decoder) readNonEvent(kind []byte) {
 	default:
 		d.Unknown("an object without a type")
 	}
-}
-
-func (d *decoder) startMessage() {
-	if d.turn.IsOpen() {
-		d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
-		d.Close()
-	}
-	d.readMessageObject(d.openTurn(), startSlot)
 }
 
 // startSlot is the slot of the first complete call in message-start, in case a message-start ever contains calls. The
@@ -113,14 +123,6 @@ func (d *decoder) readContent(t *protocol.Turn) {
 	}
 }
 
-func (d *decoder) startCall(t *protocol.Turn) {
-	call := d.ev.message.firstCall()
-	c := openCall(t, d.ev.index.Int32(), &call)
-	if !call.Args.Empty() { // normally an empty string, followed by deltas
-		d.appendArguments(c, call.Args)
-	}
-}
-
 // openCall begins a call. For a tool without parameters, the arguments are the word null, which means that there are
 // none.
 func openCall(t *protocol.Turn, slot int32, w *protocol.FunctionCall) *protocol.Call {
@@ -129,21 +131,6 @@ func openCall(t *protocol.Turn, slot int32, w *protocol.FunctionCall) *protocol.
 		c.Find(protocol.IDMissing, "the call has no id: a result can't refer to it, and clients invent an id")
 	}
 	return c
-}
-
-func (d *decoder) readDelta(t *protocol.Turn) {
-	call, c := d.ev.message.firstCall(), t.Call(d.ev.index.Int32())
-	if id, name := call.ID.Text(), call.Name.Text(); id != "" || name != "" {
-		c.Meta(stream.CallInfo{ID: id, Name: name, Kind: "function"})
-	}
-	d.appendArguments(c, call.Args)
-}
-
-func endCall(c *protocol.Call) {
-	if c.IsNull() {
-		reportNullArguments(c)
-	}
-	c.Seal()
 }
 
 func reportNullArguments(c *protocol.Call) {
@@ -195,7 +182,21 @@ func (d *decoder) endMessage(kind []byte) {
 // endTurn reads the finish reason, usage and error of a complete message, and ends the turn.
 func (d *decoder) endTurn() {
 	d.ended = true
-	reportUsage(d.turn, d.ev.usage)
+	// Report the billed tokens and the processed tokens. Cached tokens are part of the processed tokens, so they are
+	// reported only if there are no billed tokens.
+	u := d.ev.usage
+	billed, seen := u.Get("billed_units"), u.Get("tokens")
+	n := stream.Usage{
+		Input: protocol.CountOf(billed.Get("input_tokens")), Output: protocol.CountOf(billed.Get("output_tokens")),
+		SeenInput: protocol.CountOf(seen.Get("input_tokens")), SeenOutput: protocol.CountOf(seen.Get("output_tokens")),
+	}
+	if !n.Input.Reported && !n.Output.Reported {
+		n.Input, n.Output = n.SeenInput, n.SeenOutput
+		n.CacheRead = protocol.CountOf(u.Get("cached_tokens"))
+	}
+	if n != (stream.Usage{}) {
+		d.turn.Usage(n)
+	}
 	reportFinish(d.turn, d.ev.finish.Text(), d.ev.err)
 	d.turn.End()
 }
@@ -225,21 +226,4 @@ func errorText(err json.Value) string {
 		return message
 	}
 	return string(err.Append(nil))
-}
-
-// reportUsage reports the billed tokens and the processed tokens. Cached tokens are part of the processed tokens, so
-// they are reported only if there are no billed tokens.
-func reportUsage(t *protocol.Turn, u json.Value) {
-	billed, seen := u.Get("billed_units"), u.Get("tokens")
-	n := stream.Usage{
-		Input: protocol.CountOf(billed.Get("input_tokens")), Output: protocol.CountOf(billed.Get("output_tokens")),
-		SeenInput: protocol.CountOf(seen.Get("input_tokens")), SeenOutput: protocol.CountOf(seen.Get("output_tokens")),
-	}
-	if !n.Input.Reported && !n.Output.Reported {
-		n.Input, n.Output = n.SeenInput, n.SeenOutput
-		n.CacheRead = protocol.CountOf(u.Get("cached_tokens"))
-	}
-	if n != (stream.Usage{}) {
-		t.Usage(n)
-	}
 }

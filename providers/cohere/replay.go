@@ -59,7 +59,8 @@ func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 		case p.Kind == protocol.ReasoningPart && (p.Raw.IsString() || p.Raw == nil && calling):
 			thought = append(thought, p.Text...)
 		case p.Kind == protocol.ReasoningPart && p.Raw == nil:
-			p.Raw = thinkingPart(p.Text)
+			var w json.Writer
+			p.Raw = w.Open('{').Member("type", "thinking").Key("thinking").Bytes(p.Text).Close('}').Text
 			said = append(said, p)
 		default:
 			said = append(said, p)
@@ -70,11 +71,6 @@ func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	}
 	return json.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, said),
 		json.UpdatedMember(m.Raw, "tool_plan", plan.Text), json.UpdatedMember(m.Raw, "tool_calls", json.WrapArray(&calls)))
-}
-
-func thinkingPart(text []byte) json.Value {
-	var w json.Writer
-	return w.Open('{').Member("type", "thinking").Key("thinking").Bytes(text).Close('}').Text
 }
 
 func writeCall(w *json.Writer, p *protocol.Part) {

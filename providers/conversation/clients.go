@@ -155,12 +155,6 @@ func (f *ClientFacts) addSubagent(word string) {
 	}
 }
 
-// textAfter returns the text after sep in s, or "" if s does not contain sep.
-func textAfter(s, sep string) string {
-	_, rest, _ := strings.Cut(s, sep)
-	return rest
-}
-
 // The purposes of requests, as JSON and the screen show them.
 const (
 	Turn       = "turn" // the user or an agent waits for the response

@@ -17,6 +17,7 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
+	"strings"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -79,7 +80,8 @@ func sessionOfUser(user json.Value) string {
 	if inner := json.Value(text).Get("session_id"); inner.HasText() {
 		return inner.Text()
 	}
-	return textAfter(string(text), "_session_")
+	_, rest, _ := strings.Cut(string(text), "_session_")
+	return rest
 }
 
 // A RequestShape contains hashes of the parts of a request that must stay the same in the next request of
@@ -257,20 +259,15 @@ func (b *RequestBody) readField(name string, s *json.Scanner) {
 	case "max_tokens", "max_output_tokens", "max_completion_tokens":
 		b.MaxTokens, _ = s.Value().Int()
 	case "output_config", "output_format", "response_format", "text", "format":
-		b.readSchema(s.Value())
+		v := s.Value() // asks for structured output, with a schema
+		b.setFirst(&b.Schema, v.Get("format").Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
+		if b.Schema == nil && v.Get("properties").IsPresent() {
+			b.Schema = v
+		}
 	case "generationConfig", "generation_config":
 		v := s.Value()
 		b.setFirst(&b.Schema, v.Get("responseJsonSchema"), v.Get("responseSchema"), v.Get("response_schema"))
 		b.MaxTokens, _ = v.Get("maxOutputTokens").Int()
-	}
-}
-
-// readSchema finds the schema inside a field that asks for structured output.
-func (b *RequestBody) readSchema(v json.Value) {
-	of := v.Get("format")
-	b.setFirst(&b.Schema, of.Get("schema"), v.Get("json_schema").Get("schema"), v.Get("schema"))
-	if b.Schema == nil && v.Get("properties").IsPresent() {
-		b.Schema = v
 	}
 }
 

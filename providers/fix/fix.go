@@ -56,7 +56,7 @@ func Correct(text []byte, form *Form, read Reader) (*Result, error) {
 	result := &Result{Target: d.Target, Items: len(d.items), Notes: d.Notes}
 	breaches := d.checkRules()
 	result.Faults = d.faultsOf(breaches)
-	changed := newPieces(text)
+	changed := &pieces{original: text, list: []piece{{from: 0, to: len(text)}}}
 	for pass := 0; len(breaches) > 0 && pass < min(maxPasses, 10+maxFixBytes/max(1, len(text))); pass++ {
 		done := d.correctPass(breaches)
 		if len(done) == 0 {

@@ -28,10 +28,6 @@ type edit struct {
 	text []byte
 }
 
-func newPieces(text []byte) *pieces {
-	return &pieces{original: text, list: []piece{{from: 0, to: len(text)}}}
-}
-
 // applyEdit applies an edit whose range refers to the changed text.
 func (t *pieces) applyEdit(e edit) {
 	var list []piece

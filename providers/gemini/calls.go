@@ -33,7 +33,15 @@ func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 		d.Heartbeat() // the end of a call that has already ended, or a heartbeat
 		return
 	} else {
-		d.openCall(ch, p)
+		signature := p.signature.Text()
+		c := d.openNextCall(stream.CallInfo{ID: w.id.Text(), Name: w.name.Text(), Kind: "function", Choice: ch.index, Signature: signature})
+		ch.active = &call{Call: c, signature: signature}
+		if ch.first == nil {
+			ch.first = c
+		}
+		if ch.finished {
+			c.Find(stream.ProtocolViolation, "the call arrived after the finish reason: clients that stop there never see it")
+		}
 	}
 	k := ch.active
 	waits := w.continues.IsTrue()
@@ -55,18 +63,6 @@ func (d *decoder) readFunctionCall(ch *candidateState, p *part) {
 		d.sealCall(ch, nil)
 	case bare && w.name == nil:
 		d.Heartbeat()
-	}
-}
-
-func (d *decoder) openCall(ch *candidateState, p *part) {
-	signature := p.signature.Text()
-	c := d.openNextCall(stream.CallInfo{ID: p.call.id.Text(), Name: p.call.name.Text(), Kind: "function", Choice: ch.index, Signature: signature})
-	ch.active = &call{Call: c, signature: signature}
-	if ch.first == nil {
-		ch.first = c
-	}
-	if ch.finished {
-		c.Find(stream.ProtocolViolation, "the call arrived after the finish reason: clients that stop there never see it")
 	}
 }
 
@@ -210,17 +206,6 @@ func (d *decoder) reportServerCall(ch *candidateState, p *part, name string, val
 		ch.server.ArgsText(args, nil)
 	}
 	ch.server.Seal()
-}
-
-// reportResult reports the result of a call that the provider ran. In older responses, results have no id and belong
-// to the latest call that the provider ran.
-func (d *decoder) reportResult(ch *candidateState, kind partKind, value json.Value) {
-	switch id := value.Get("id").Text(); {
-	case id == "" && ch.server != nil:
-		ch.server.AddResult(hasFailed(kind, value))
-	default:
-		d.turn.AddResult(id, "", hasFailed(kind, value))
-	}
 }
 
 // codeTool is toolscope's name for the tool that runs code. The tool has no name on the wire.

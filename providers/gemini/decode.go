@@ -101,7 +101,10 @@ func (d *decoder) readChunk(data json.Value) error {
 	d.reportPromptFeedback(c.feedback)
 	d.reportUsage(&c.usage)
 	if protocol.IsError(c.err) {
-		d.reportError(c.err)
+		// The error is a complete body, an element of the array, or a frame of a stream whose HTTP status was already 200.
+		d.failed = true
+		d.flush()
+		d.turn.Fail(protocol.GoogleErrorOf(c.err))
 	}
 	return nil
 }
@@ -156,7 +159,12 @@ func (d *decoder) readPart(ch *candidateState, p *part) {
 	case partTool:
 		d.reportServerCall(ch, p, toolType(value), value, value.Get("args"))
 	case partResult, partAnswer:
-		d.reportResult(ch, kind, value)
+		// In older responses, results have no id and belong to the latest call that the provider ran.
+		if id := value.Get("id").Text(); id == "" && ch.server != nil {
+			ch.server.AddResult(hasFailed(kind, value))
+		} else {
+			d.turn.AddResult(id, "", hasFailed(kind, value))
+		}
 	case partNew:
 		d.Unknown("part " + string(p.other))
 	}
@@ -278,14 +286,6 @@ func (d *decoder) reportPromptFeedback(feedback json.Value) {
 	d.promptRefused = true
 	d.turn.Finish(why, stream.FinishRefused)
 	d.turn.Find(stream.ProviderError, "the prompt was refused: %s%s", stream.Fact(why), afterColon(message))
-}
-
-// reportError reports an error, which arrives as a complete body, as an element of the array, or as a frame of a
-// stream whose HTTP status was already 200.
-func (d *decoder) reportError(err json.Value) {
-	d.failed = true
-	d.flush()
-	d.turn.Fail(protocol.GoogleErrorOf(err))
 }
 
 // enumWord returns the value of an enum: its name, or its number.

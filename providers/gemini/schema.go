@@ -109,7 +109,16 @@ func (w *schemaWriter) writeKeyword(name, kind string, v json.Value, depth int) 
 		w.dst = appendSchema(w.dst, v, depth+1)
 	case "schemas":
 		w.writeKey(name)
-		w.writeSchemas(v, depth)
+		w.dst = append(w.dst, '{')
+		s, n := v.Scan(), 0
+		for ok := s.Object(); ok; ok = s.Member() {
+			if n++; n > 1 {
+				w.dst = append(w.dst, ',')
+			}
+			w.dst = append(json.AppendQuoted(w.dst, s.Key()), ':')
+			w.dst = appendSchema(w.dst, s.Value(), depth+1)
+		}
+		w.dst = append(w.dst, '}')
 	case "list":
 		w.writeKey(name)
 		w.writeSchemaList(v, depth, false)
@@ -120,20 +129,6 @@ func (w *schemaWriter) writeKeyword(name, kind string, v json.Value, depth int) 
 		w.writeKey(name)
 		w.dst = append(w.dst, v...)
 	}
-}
-
-// writeSchemas writes an object whose fields are schemas.
-func (w *schemaWriter) writeSchemas(v json.Value, depth int) {
-	w.dst = append(w.dst, '{')
-	s, n := v.Scan(), 0
-	for ok := s.Object(); ok; ok = s.Member() {
-		if n++; n > 1 {
-			w.dst = append(w.dst, ',')
-		}
-		w.dst = append(json.AppendQuoted(w.dst, s.Key()), ':')
-		w.dst = appendSchema(w.dst, s.Value(), depth+1)
-	}
-	w.dst = append(w.dst, '}')
 }
 
 // writeSchemaList writes an array of schemas. If null is set, it adds a schema that allows null.
@@ -306,19 +301,15 @@ func (c *schemaConverter) writeKind(w *json.Writer, n *schemaNode, depth int, se
 	n.writeEnum(w)
 	switch n.kind {
 	case "array":
-		c.writeItems(w, n, depth, seen)
+		// The API requires items. The type for any type is STRING, because most values can be written as text.
+		items := json.Value(`{"type":"STRING"}`)
+		if v := n.members["items"]; v.Kind() == '{' {
+			items = c.convertSchema(v, depth+1, false, seen)
+		}
+		w.Key("items").Raw(items)
 	case "object":
 		c.writeProperties(w, n, depth, seen)
 	}
-}
-
-// writeItems writes the items field of an array, which the API requires.
-func (c *schemaConverter) writeItems(w *json.Writer, n *schemaNode, depth int, seen []string) {
-	items := json.Value(`{"type":"STRING"}`) // used for any type, because most values can be written as text
-	if v := n.members["items"]; v.Kind() == '{' {
-		items = c.convertSchema(v, depth+1, false, seen)
-	}
-	w.Key("items").Raw(items)
 }
 
 func (c *schemaConverter) writeProperties(w *json.Writer, n *schemaNode, depth int, seen []string) {

@@ -62,7 +62,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.ensureTurn("step.stop")
 		d.stopStep(ev.index.Int32())
 	case "interaction.created", "interaction.start":
-		d.startInteraction(ev.interaction)
+		if d.turn.IsOpen() {
+			d.turn.Find(protocol.ResponseRestarted, "another interaction began before this interaction ended")
+			d.Close()
+		}
+		d.openTurn(ev.interaction)
 	case "interaction.status_update", "interaction.completed", "interaction.complete":
 		d.updateInteraction(string(kind))
 	case "error":
@@ -79,7 +83,16 @@ func (d *decoder) readNonEvent(kind string, data json.Value) {
 	switch {
 	case ev.kind.IsPresent():
 	case ev.object.Is("interaction"), ev.steps.Kind() == '[' && ev.status.IsString():
-		d.readResponse(data)
+		// The interaction was not streamed.
+		d.Close()
+		d.openTurn(data)
+		d.readSteps(ev.steps)
+		d.endInteraction(data)
+		if d.finished == "" {
+			d.finished = "none"
+			d.turn.Find(responseUnfinished, "the interaction is still running: the body is a snapshot of the interaction so far")
+		}
+		d.Close()
 		return
 	case protocol.IsError(ev.err):
 		d.reportError()
@@ -89,14 +102,6 @@ func (d *decoder) readNonEvent(kind string, data json.Value) {
 		kind = "an object without event_type"
 	}
 	d.Unknown(kind)
-}
-
-func (d *decoder) startInteraction(interaction json.Value) {
-	if d.turn.IsOpen() {
-		d.turn.Find(protocol.ResponseRestarted, "another interaction began before this interaction ended")
-		d.Close()
-	}
-	d.openTurn(interaction)
 }
 
 func (d *decoder) openTurn(whole json.Value) {
@@ -246,8 +251,18 @@ func (d *decoder) updateInteraction(event string) {
 		d.reportStatus(d.ev.status)
 		return
 	}
-	d.readUnstreamedSteps(d.ev.interaction)
-	d.endInteraction(d.ev.interaction)
+	interaction := d.ev.interaction
+	if !d.streamed {
+		steps := interaction.Get("steps")
+		if steps == nil {
+			steps = interaction.Get("outputs")
+		}
+		if d.readSteps(steps); d.turn.HasClientCalls() {
+			d.turn.Find(protocol.ItemNotStreamed,
+				"the calls are only in the complete interaction at the end: clients that read the streamed steps never see the calls")
+		}
+	}
+	d.endInteraction(interaction)
 	d.Close()
 }
 
@@ -261,7 +276,14 @@ func (d *decoder) endInteraction(interaction json.Value) {
 	d.reportUsage(interaction.Get("usage"), interaction.Get("service_tier").Text())
 	status := interaction.Get("status")
 	if code, _ := endings.Codes.Of(status.Text()); code == stream.FinishDone {
-		d.sealRest()
+		for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
+			if c := d.steps[slot].call; c != nil {
+				c.Find(protocol.ItemDoneMissing,
+					"the call has no step.stop: only the end of the interaction shows that the call is complete")
+				c.Seal()
+			}
+		}
+		clear(d.steps)
 	}
 	d.reportStatus(status)
 }
@@ -282,19 +304,6 @@ func (d *decoder) reportStatus(status json.Value) {
 	}
 }
 
-// readResponse reads an interaction that was not streamed.
-func (d *decoder) readResponse(data json.Value) {
-	d.Close()
-	d.openTurn(data)
-	d.readSteps(d.ev.steps)
-	d.endInteraction(data)
-	if d.finished == "" {
-		d.finished = "none"
-		d.turn.Find(responseUnfinished, "the interaction is still running: the body is a snapshot of the interaction so far")
-	}
-	d.Close()
-}
-
 // readSteps reads a complete list of steps.
 func (d *decoder) readSteps(steps json.Value) {
 	slot := int32(0)
@@ -305,33 +314,6 @@ func (d *decoder) readSteps(steps json.Value) {
 		}
 		slot++
 	}
-}
-
-// readUnstreamedSteps reads the steps of an ended interaction if no steps were streamed.
-func (d *decoder) readUnstreamedSteps(interaction json.Value) {
-	if d.streamed {
-		return
-	}
-	steps := interaction.Get("steps")
-	if steps == nil {
-		steps = interaction.Get("outputs")
-	}
-	if d.readSteps(steps); d.turn.HasClientCalls() {
-		d.turn.Find(protocol.ItemNotStreamed,
-			"the calls are only in the complete interaction at the end: clients that read the streamed steps never see the calls")
-	}
-}
-
-// sealRest reports the calls that are still open because they have no step.stop, and makes them final.
-func (d *decoder) sealRest() {
-	for _, slot := range slices.Sorted(maps.Keys(d.steps)) {
-		if c := d.steps[slot].call; c != nil {
-			c.Find(protocol.ItemDoneMissing,
-				"the call has no step.stop: only the end of the interaction shows that the call is complete")
-			c.Seal()
-		}
-	}
-	clear(d.steps)
 }
 
 // reportError reports an error event, or a body that is an error.

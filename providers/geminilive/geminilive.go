@@ -75,12 +75,22 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if calls := data.Get("toolCall").Get("functionCalls"); calls != nil {
 		known = true
 		for c := range calls.Elements() {
-			d.readCall(c)
+			info := stream.CallInfo{ID: c.Get("id").Text(), Name: c.Get("name").Text(), Kind: "function"}
+			call, args := d.calls.Ensure(d.ensureTurn(false), info), c.Get("args")
+			if !args.IsPresent() {
+				args = []byte("{}") // the field is missing if there are no arguments
+			}
+			call.SealWhole(args)
 		}
 	}
 	if ids := data.Get("toolCallCancellation").Get("ids"); ids != nil {
 		known = true
-		d.cancelCalls(ids)
+		for id := range ids.Elements() {
+			if c := d.calls[id.Text()]; c != nil {
+				c.Reject("the server cancelled it")
+				c.Find(callCancelled, "the server cancelled the call")
+			}
+		}
 	}
 	if content := data.Get("serverContent"); content != nil {
 		known = true
@@ -125,24 +135,6 @@ func (d *decoder) ensureTurn(content bool) *protocol.Turn {
 		d.turn, d.ended = d.Open(stream.Opening{Model: d.model}), false
 	}
 	return d.turn
-}
-
-func (d *decoder) readCall(c json.Value) {
-	info := stream.CallInfo{ID: c.Get("id").Text(), Name: c.Get("name").Text(), Kind: "function"}
-	call, args := d.calls.Ensure(d.ensureTurn(false), info), c.Get("args")
-	if !args.IsPresent() {
-		args = []byte("{}") // the field is missing if there are no arguments
-	}
-	call.SealWhole(args)
-}
-
-func (d *decoder) cancelCalls(ids json.Value) {
-	for id := range ids.Elements() {
-		if c := d.calls[id.Text()]; c != nil {
-			c.Reject("the server cancelled it")
-			c.Find(callCancelled, "the server cancelled the call")
-		}
-	}
 }
 
 func (d *decoder) readContent(content json.Value) {

@@ -56,7 +56,7 @@ func (p *langChainParser) parseValue(depth int) (v Value, ok bool) {
 		return StringValue(s), ok
 	}
 	for _, word := range []string{"null", "true", "false"} {
-		if n := p.nextBytes(len(word)); strings.HasPrefix(word, n) {
+		if n := p.text[p.at:min(p.at+len(word), len(p.text))]; strings.HasPrefix(word, n) {
 			p.at += len(n)
 			return words[word], true
 		}
@@ -66,9 +66,6 @@ func (p *langChainParser) parseValue(depth int) (v Value, ok bool) {
 	}
 	return v, false
 }
-
-// nextBytes returns at most n of the next bytes.
-func (p *langChainParser) nextBytes(n int) string { return p.text[p.at:min(p.at+n, len(p.text))] }
 
 func (p *langChainParser) parseArray(depth int) (v Value, ok bool) {
 	v.Kind = Array

@@ -117,32 +117,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 		}
 		t.Fail(data.Get("error").Text(), data.Get("message").Text())
 	case "end":
-		d.endAll()
+		for t := d.Current(); t != nil; t = d.Current() {
+			sealCalls(t)
+			t.End()
+		}
 	default:
 		d.Unknown(event)
 	}
 	return nil
-}
-
-// endBefore ends the messages that must be complete when a chunk of the message with the given id arrives: other
-// messages of the same run of a node, and those of earlier steps in the same graph.
-func (d *decoder) endBefore(id string, p place) {
-	d.inChunks = slices.DeleteFunc(d.inChunks, func(m *message) bool {
-		isEarlier := m.namespace == p.namespace || m.parentGraph() == p.parentGraph() && m.step < p.step
-		if m.IsOpen() && m.ID != id && isEarlier {
-			sealCalls(m.Turn)
-			m.End()
-		}
-		return !m.IsOpen()
-	})
-}
-
-// endAll ends the open turns at the end of the run.
-func (d *decoder) endAll() {
-	for t := d.Current(); t != nil; t = d.Current() {
-		sealCalls(t)
-		t.End()
-	}
 }
 
 func sealCalls(t *protocol.Turn) {
@@ -164,7 +146,17 @@ func (d *decoder) ensureMessage(m json.Value) *message {
 // readChunk reads a delta of a message, a complete message, or the result of a call.
 func (d *decoder) readChunk(chunk json.Value, p place) {
 	kind := chunk.Get("type").Text()
-	d.endBefore(chunk.Get("id").Text(), p)
+	// End the messages that must be complete when this chunk arrives: other messages of the same run of a node, and those
+	// of earlier steps in the same graph.
+	id := chunk.Get("id").Text()
+	d.inChunks = slices.DeleteFunc(d.inChunks, func(m *message) bool {
+		isEarlier := m.namespace == p.namespace || m.parentGraph() == p.parentGraph() && m.step < p.step
+		if m.IsOpen() && m.ID != id && isEarlier {
+			sealCalls(m.Turn)
+			m.End()
+		}
+		return !m.IsOpen()
+	})
 	switch {
 	case kind == "tool":
 		d.readResult(chunk)
@@ -179,7 +171,14 @@ func (d *decoder) readChunk(chunk json.Value, p place) {
 	if m.place = p; !slices.Contains(d.inChunks, m) {
 		d.inChunks = append(d.inChunks, m)
 	}
-	appendContent(m.Turn, chunk.Get("content"))
+	content := chunk.Get("content") // a string or a list of blocks
+	if content.IsString() {
+		m.AppendText(content)
+	}
+	for block := range content.Elements() {
+		m.AppendText(block.Get("text"))
+		m.AppendReasoning(0, block.Get("thinking"))
+	}
 	for c := range chunk.Get("tool_call_chunks").Elements() {
 		slot := c.Get("index").Int32()
 		call := m.FindCall(slot)
@@ -225,17 +224,6 @@ func (d *decoder) readEnd(m *message, of json.Value) {
 		sealCalls(m.Turn)
 	}
 	m.Finish(word, code)
-}
-
-// appendContent appends text, which is a string or a list of blocks.
-func appendContent(t *protocol.Turn, content json.Value) {
-	if content.IsString() {
-		t.AppendText(content)
-	}
-	for block := range content.Elements() {
-		t.AppendText(block.Get("text"))
-		t.AppendReasoning(0, block.Get("thinking"))
-	}
 }
 
 func (d *decoder) openCall(m *message, slot int32, of json.Value) *protocol.Call {

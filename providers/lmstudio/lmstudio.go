@@ -81,7 +81,16 @@ func (d *decoder) Frame(f stream.Frame) error {
 		c.SealWhole(data.Get("arguments"))
 		c.AddResult(false)
 	case "tool_call.failure":
-		d.failCall(data)
+		about, c := data.Get("metadata"), d.call
+		if c == nil || !d.turn.IsOpen() {
+			c = d.openCall(about.Get("tool_name"), data)
+		}
+		if args := about.Get("arguments"); !c.Sealed && args.IsPresent() {
+			c.Args(args)
+		}
+		why := data.Get("reason").Text()
+		c.Reject(why)
+		c.Find(callFailed, "LM Studio refused the call: %s", stream.Fact(why))
 	case "error":
 		d.failed = true
 		id, message := protocol.ErrorOf(data.Get("error"))
@@ -115,19 +124,6 @@ func (d *decoder) ensureCall(data json.Value) *protocol.Call {
 		return d.openCall(data.Get("tool"), data)
 	}
 	return d.call
-}
-
-func (d *decoder) failCall(data json.Value) {
-	about, c := data.Get("metadata"), d.call
-	if c == nil || !d.turn.IsOpen() {
-		c = d.openCall(about.Get("tool_name"), data)
-	}
-	if args := about.Get("arguments"); !c.Sealed && args.IsPresent() {
-		c.Args(args)
-	}
-	why := data.Get("reason").Text()
-	c.Reject(why)
-	c.Find(callFailed, "LM Studio refused the call: %s", stream.Fact(why))
 }
 
 func (d *decoder) endResponse(result json.Value) {

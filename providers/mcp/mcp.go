@@ -308,7 +308,13 @@ func (t *dialogue) end(r *stream.Record) {
 	}
 	t.ask.Close(t.readClientFrame)
 	if _, isStream := t.answer.(*stream.SSESplitter); isStream && t.endpoint != nil {
-		t.endStream()
+		// The event stream has ended without the responses to these requests.
+		for _, c := range t.endpoint.cancelled {
+			if c.request.State == Open {
+				t.applyCancellation(c)
+			}
+		}
+		t.endpoint.cancelled = nil
 	}
 	if t.stdio {
 		t.server.Ended, t.server.EndedAt = r.Why, r.At
@@ -336,7 +342,20 @@ func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
 		t.setEndpoint(string(f.Data))
 		return
 	}
-	t.readMessages(f, fromServer, at)
+	data := json.Value(f.Data) // one message, or a list of messages as in version 2025-03-26
+	if data.Kind() == '[' {
+		s := data.Scan()
+		for ok := s.Array(); ok; ok = s.Element() {
+			if one := s.Value(); one != nil {
+				t.readMessage(one, fromServer, at, f.Truncated)
+			}
+		}
+		if err := s.End(); err != nil {
+			t.noteInvalid(data, fromServer, at, f.Truncated, err.Error())
+		}
+		return
+	}
+	t.readMessage(data, fromServer, at, f.Truncated)
 }
 
 // Close ends the log, because no more records arrive.

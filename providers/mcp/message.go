@@ -14,25 +14,6 @@ type message struct {
 	version, id, method, params, result, fault json.Value
 }
 
-// readMessages reads one line or one body. The line or body contains one message, or a list of messages as in
-// version 2025-03-26.
-func (t *dialogue) readMessages(f stream.Frame, fromServer bool, at time.Duration) {
-	data := json.Value(f.Data)
-	if data.Kind() == '[' {
-		s := data.Scan()
-		for ok := s.Array(); ok; ok = s.Element() {
-			if one := s.Value(); one != nil {
-				t.readMessage(one, fromServer, at, f.Truncated)
-			}
-		}
-		if err := s.End(); err != nil {
-			t.noteInvalid(data, fromServer, at, f.Truncated, err.Error())
-		}
-		return
-	}
-	t.readMessage(data, fromServer, at, f.Truncated)
-}
-
 func (t *dialogue) readMessage(data json.Value, fromServer bool, at time.Duration, cut bool) {
 	var m message
 	err := json.Read(data,
@@ -113,7 +94,16 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 	}
 	t.log.add(r)
 	t.log.countText(len(r.Args))
-	t.matchEarly(r)
+	// Match the request to a response that was read before it.
+	if t.endpoint == nil || r.FromServer {
+		return
+	}
+	if early, ok := t.endpoint.early[r.ID]; ok {
+		delete(t.endpoint.early, r.ID)
+		t.setResponse(r, &early.message, early.at, max(early.known, r.KnownAsked))
+	} else if t.endpoint.forgot {
+		r.State = Unseen
+	}
 }
 
 // roundOf returns the latest request that r sends again as another round, or nil. In the previous round, the server
@@ -180,7 +170,15 @@ func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 	case r != nil:
 		t.setResponse(r, m, at, t.known)
 	case fromServer && t.endpoint != nil:
-		t.keepEarly(m, at)
+		// Keep a response whose request may still arrive, within the limits for the log.
+		l, kept := t.log, message{result: bytes.Clone(m.result), fault: bytes.Clone(m.fault)}
+		l.early, l.earlyBytes = l.early+1, l.earlyBytes+len(kept.result)+len(kept.fault)
+		if l.early <= maxEarly && l.earlyBytes <= maxEarlyBytes {
+			t.endpoint.early[string(m.id)] = earlyResponse{kept, at, t.known}
+			return
+		}
+		t.endpoint.forgot = true
+		t.server.noteLimit(at, "too many responses arrived before their requests: toolscope didn't keep all of them")
 	case fromServer && t.server.Gaps == 0 && !t.server.forgot:
 		t.server.noteFinding(at, strayAnswer, "the server answered request %s, which is not open", oneLine(id))
 	}
@@ -200,7 +198,15 @@ func (t *dialogue) setResponse(r *Request, m *message, at time.Duration, known i
 	held := len(r.Text) + len(r.Structured) // size of the previous round's texts
 	r.setResult(m.result)
 	t.log.countText(len(r.Text) + len(r.Structured) - held)
-	t.updateServer(r, m.result)
+	switch r.Method {
+	case "initialize":
+		t.server.Version = m.result.Get("protocolVersion").Text()
+		t.server.Title = m.result.Get("serverInfo").Get("name").Text()
+	case "tools/list":
+		if !r.FromServer {
+			t.server.updateTools(m.result, r.continues, r.Answered)
+		}
+	}
 }
 
 // setResult reads a result. It keeps at most MaxKept bytes of the text and of the structured content.
@@ -222,19 +228,6 @@ func (r *Request) setResult(result json.Value) {
 	r.Text = text.String()
 	if shape := result.Get("structuredContent"); shape.IsPresent() {
 		r.Structured, r.StructuredSize = clipRaw(shape), len(shape)
-	}
-}
-
-// updateServer reads facts about the server from a result.
-func (t *dialogue) updateServer(r *Request, result json.Value) {
-	switch r.Method {
-	case "initialize":
-		t.server.Version = result.Get("protocolVersion").Text()
-		t.server.Title = result.Get("serverInfo").Get("name").Text()
-	case "tools/list":
-		if !r.FromServer {
-			t.server.updateTools(result, r.continues, r.Answered)
-		}
 	}
 }
 
@@ -317,19 +310,15 @@ func (l *lineFramer) Write(p []byte, emit func(stream.Frame)) {
 		if len(line) == 0 {
 			line = p[:i]
 		}
-		l.emit(line, emit)
+		f := stream.Frame{Data: bytes.TrimSpace(line), End: l.size}
+		if l.lost {
+			f = residueOf(l.size, l.unequal)
+		}
+		*l = lineFramer{part: l.part[:0]}
+		if len(f.Data) > 0 || f.Kind != stream.FrameData {
+			emit(f)
+		}
 		p = p[i+1:]
-	}
-}
-
-func (l *lineFramer) emit(line []byte, emit func(stream.Frame)) {
-	f := stream.Frame{Data: bytes.TrimSpace(line), End: l.size}
-	if l.lost {
-		f = residueOf(l.size, l.unequal)
-	}
-	*l = lineFramer{part: l.part[:0]}
-	if len(f.Data) > 0 || f.Kind != stream.FrameData {
-		emit(f)
 	}
 }
 

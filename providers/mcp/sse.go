@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"net/url"
 	"regexp"
 	"strings"
@@ -69,41 +68,6 @@ func (t *dialogue) setEndpoint(text string) {
 		t.endpoint = &endpoint{server: t.server, early: map[string]earlyResponse{}}
 		t.log.endpoints[t.scope] = t.endpoint
 	}
-}
-
-// keepEarly keeps a response whose request may still arrive, within the limits for the log.
-func (t *dialogue) keepEarly(m *message, at time.Duration) {
-	l, kept := t.log, message{result: bytes.Clone(m.result), fault: bytes.Clone(m.fault)}
-	l.early, l.earlyBytes = l.early+1, l.earlyBytes+len(kept.result)+len(kept.fault)
-	if l.early <= maxEarly && l.earlyBytes <= maxEarlyBytes {
-		t.endpoint.early[string(m.id)] = earlyResponse{kept, at, t.known}
-		return
-	}
-	t.endpoint.forgot = true
-	t.server.noteLimit(at, "too many responses arrived before their requests: toolscope didn't keep all of them")
-}
-
-// matchEarly matches a request to a response that was read before it.
-func (t *dialogue) matchEarly(r *Request) {
-	if t.endpoint == nil || r.FromServer {
-		return
-	}
-	if early, ok := t.endpoint.early[r.ID]; ok {
-		delete(t.endpoint.early, r.ID)
-		t.setResponse(r, &early.message, early.at, max(early.known, r.KnownAsked))
-	} else if t.endpoint.forgot {
-		r.State = Unseen
-	}
-}
-
-// endStream applies the cancellations in a session whose event stream has ended without the responses.
-func (t *dialogue) endStream() {
-	for _, c := range t.endpoint.cancelled {
-		if c.request.State == Open {
-			t.applyCancellation(c)
-		}
-	}
-	t.endpoint.cancelled = nil
 }
 
 // noteAccepted reports once that a server answered with status 202 and a body. According to the protocol, such a

@@ -76,7 +76,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.ensureTurn().Fail(string(data.Get("code").Append(nil)), data.Get("message").Text())
 		d.failed = true
 	case "conversation.response.done":
-		d.endResponse(data.Get("usage"))
+		if d.turn == nil || d.turn.IsOpen() {
+			t, u := d.ensureTurn(), data.Get("usage")
+			for _, c := range t.OpenCalls() {
+				c.Seal()
+			}
+			t.Usage(stream.Usage{Input: protocol.CountOf(u.Get("prompt_tokens")), Output: protocol.CountOf(u.Get("completion_tokens"))})
+			t.End()
+		}
 	default:
 		d.Unknown(kind)
 	}
@@ -101,18 +108,6 @@ func (d *decoder) readExecution(kind string, data json.Value) {
 	}
 	c.Seal()
 	c.AddResult(false)
-}
-
-func (d *decoder) endResponse(u json.Value) {
-	if d.turn != nil && !d.turn.IsOpen() {
-		return
-	}
-	t := d.ensureTurn()
-	for _, c := range t.OpenCalls() {
-		c.Seal()
-	}
-	t.Usage(stream.Usage{Input: protocol.CountOf(u.Get("prompt_tokens")), Output: protocol.CountOf(u.Get("completion_tokens"))})
-	t.End()
 }
 
 // Close cuts off a response that has not ended.

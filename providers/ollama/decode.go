@@ -37,7 +37,12 @@ func (d *decoder) Frame(f stream.Frame) error {
 	done := l.done.IsTrue()
 	switch {
 	case protocol.IsError(l.err):
-		d.reportError(d.ensureTurn(), l.err)
+		t, message := d.ensureTurn(), l.err.Text()
+		if message == "" {
+			_, message = protocol.ErrorOf(l.err)
+		}
+		t.Fail("", message)
+		t.Cut("an error ended the response")
 	case l.message.Kind() != '{' && !l.response.IsString() && l.calls.Kind() != '[' && !done:
 		d.Unknown("a line without a response")
 	default:
@@ -132,14 +137,4 @@ func (d *decoder) endTurn(t *protocol.Turn) {
 		}
 	}
 	t.End()
-}
-
-// reportError reports an error in a line or a body. An error ends the response.
-func (d *decoder) reportError(t *protocol.Turn, err json.Value) {
-	message := err.Text()
-	if message == "" {
-		_, message = protocol.ErrorOf(err)
-	}
-	t.Fail("", message)
-	t.Cut("an error ended the response")
 }

@@ -50,15 +50,6 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	}
 }
 
-// readCallObject reads a tool_calls field that contains one call instead of a list.
-func (d *decoder) readCallObject(st *choiceState, object json.Value) {
-	d.turn.Once(stream.ProtocolViolation, "tool_calls is an object, not a list: clients that expect the list fail or see no call")
-	var w wireCall
-	if json.ShapeOf(w.shapeFields()...).Read(object) == nil {
-		d.readCall(st, &w)
-	}
-}
-
 // findCall returns the call that w continues, or nil if w begins a new call.
 func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	if w.isLegacy() {
@@ -338,7 +329,11 @@ func (d *decoder) readExecuted(st *choiceState, list json.Value) {
 		}
 		x := st.ran[index]
 		if x == nil {
-			x = d.openExecuted(st, entry)
+			name := entry.Get("name").Text()
+			if name == "" {
+				name = entry.Get("type").Text() // search, python, browser_automation, …
+			}
+			x = &executedTool{Call: d.turn.NextCall(stream.CallInfo{Name: name, Kind: "server", RunByProvider: true, Choice: st.index})}
 			if st.ran == nil {
 				st.ran = map[int64]*executedTool{}
 			}
@@ -359,12 +354,4 @@ func (d *decoder) readExecuted(st *choiceState, list json.Value) {
 			x.AddResult(false)
 		}
 	}
-}
-
-func (d *decoder) openExecuted(st *choiceState, entry json.Value) *executedTool {
-	name := entry.Get("name").Text()
-	if name == "" {
-		name = entry.Get("type").Text() // search, python, browser_automation, …
-	}
-	return &executedTool{Call: d.turn.NextCall(stream.CallInfo{Name: name, Kind: "server", RunByProvider: true, Choice: st.index})}
 }

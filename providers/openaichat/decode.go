@@ -147,9 +147,22 @@ func (d *decoder) readChoice(c *choice) (whole bool) {
 	says, whole := c.content()
 	st.isBody = whole
 	if says.role.Is("tool") && says.resultOf.HasText() {
-		d.readResult(st, says)
+		// An agent that is offered as a model sends the results of its calls in its stream.
+		id := says.resultOf.Text()
+		d.turn.AddResultContent(id, false, says.content)
+		if st.byID[id] != nil {
+			if st.answered == nil {
+				st.answered = map[string]bool{}
+			}
+			st.answered[id] = true
+		}
 	} else {
-		d.readContent(says)
+		appendText(d.turn, says.content)
+		if appendText(d.turn, says.refusal); says.refusal.HasText() {
+			d.turn.NoteRefusal()
+		}
+		d.readReasoning(says)
+		d.turn.SignLast(thoughtSignature(says.extra), "", stream.SignedShown)
 	}
 	d.readExecuted(st, says.executed)
 	for i := range says.calls.Len() {
@@ -157,7 +170,11 @@ func (d *decoder) readChoice(c *choice) (whole bool) {
 	}
 	switch {
 	case says.callList.Kind() == '{':
-		d.readCallObject(st, says.callList)
+		d.turn.Once(stream.ProtocolViolation, "tool_calls is an object, not a list: clients that expect the list fail or see no call")
+		var w wireCall
+		if json.ShapeOf(w.shapeFields()...).Read(says.callList) == nil {
+			d.readCall(st, &w)
+		}
 	case says.calls.Len() == 0:
 		st.noteEmptyList(says)
 	}
@@ -222,16 +239,6 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-// readContent reads the text and reasoning of a choice.
-func (d *decoder) readContent(says *choiceContent) {
-	appendText(d.turn, says.content)
-	if appendText(d.turn, says.refusal); says.refusal.HasText() {
-		d.turn.NoteRefusal()
-	}
-	d.readReasoning(says)
-	d.turn.SignLast(thoughtSignature(says.extra), "", stream.SignedShown)
-}
-
 // appendText appends text, which is a string or a list of parts with text or reasoning.
 func appendText(t *protocol.Turn, v json.Value) {
 	t.AppendText(v)
@@ -275,7 +282,14 @@ func (d *decoder) readReasoning(says *choiceContent) {
 		if item.Get("data").IsPresent() || item.Get("signature").IsPresent() {
 			d.turn.Once(reasoningDetails, "the response has encrypted or signed reasoning: clients must send it back unchanged")
 		}
-		d.signDetail(item)
+		// A signature may come in a delta without text, and may belong to reasoning that is not shown.
+		id := item.Get("id").Text()
+		if data := item.Get("data"); data.HasText() {
+			d.turn.SignLast(data, id, stream.SignedHidden)
+		} else if signature := item.Get("signature"); signature.HasText() {
+			d.turn.BeginThinking(0)
+			d.turn.SignLast(signature, id, stream.SignedShown)
+		}
 	}
 }
 
@@ -293,18 +307,6 @@ func repeatsField(details, field json.Value) bool {
 		said = append(said, readDetail(item).Text...)
 	}
 	return bytes.Equal(said, field.Append(nil))
-}
-
-// signDetail reports the signature or the encrypted data in an element of reasoning_details. A signature may
-// come in a delta without text, and may belong to reasoning that is not shown.
-func (d *decoder) signDetail(item json.Value) {
-	id := item.Get("id").Text()
-	if data := item.Get("data"); data.HasText() {
-		d.turn.SignLast(data, id, stream.SignedHidden)
-	} else if signature := item.Get("signature"); signature.HasText() {
-		d.turn.BeginThinking(0)
-		d.turn.SignLast(signature, id, stream.SignedShown)
-	}
 }
 
 // reportUsage reads token counts from all fields in which providers send them. If counts arrive several times, the

@@ -119,18 +119,6 @@ func (st *choiceState) reopenCall(k *call) {
 	st.open = append(st.open, k)
 }
 
-// readResult reads the result of a call. An agent that is offered as a model sends results in its stream.
-func (d *decoder) readResult(st *choiceState, says *choiceContent) {
-	id := says.resultOf.Text()
-	d.turn.AddResultContent(id, false, says.content)
-	if st.byID[id] != nil {
-		if st.answered == nil {
-			st.answered = map[string]bool{}
-		}
-		st.answered[id] = true
-	}
-}
-
 // noteEmptyList counts a delta if it contains only an empty list of calls.
 func (st *choiceState) noteEmptyList(says *choiceContent) {
 	if s := says.callList.Scan(); s.Kind() != '[' || s.Array() || st.isBody {

@@ -30,8 +30,14 @@ func newDecoder(o *protocol.Out) protocol.Decoder {
 // Frame reads one event or one complete body. The event type is in the body. If the body has no type, the
 // name of the server-sent event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
-	if protocol.IsDone(f.Data) { // not part of this protocol, but providers add it
-		d.endStream()
+	if protocol.IsDone(f.Data) { // not part of this protocol, but providers add it; no event follows it
+		for _, t := range d.turns {
+			if t.IsOpen() && !t.failed {
+				t.Find(protocol.FinishMissing,
+					"[DONE] arrived without response.completed: clients that wait for response.completed never finish, and the usage is missing")
+			}
+			t.close("")
+		}
 		return nil
 	}
 	ev := &d.ev
@@ -65,7 +71,13 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "":
 		d.readNonEvent(f.Data)
 	default:
-		d.readItemEvent()
+		e, ok := itemEvents[string(d.kind)]
+		switch {
+		case !ok:
+			d.Unknown(string(d.kind))
+		case e.does != nil:
+			e.does(d, d.ensureTurn().ensureItem(&d.ev, e.item))
+		}
 	}
 	if d.Last() != nil { // OpenRouter omits the event names, which CheckName reports; WebSocket messages have no event names
 		d.CheckName(f.Event, d.kind, f.Named && bytes.HasPrefix(d.kind, []byte("response.")))
@@ -106,17 +118,6 @@ func (d *decoder) Close() {
 	}
 }
 
-// endStream reads [DONE]. No event follows it, so endStream ends all open responses.
-func (d *decoder) endStream() {
-	for _, t := range d.turns {
-		if t.IsOpen() && !t.failed {
-			t.Find(protocol.FinishMissing,
-				"[DONE] arrived without response.completed: clients that wait for response.completed never finish, and the usage is missing")
-		}
-		t.close("")
-	}
-}
-
 // readNonEvent reads an object that is not an event: a body or an error.
 func (d *decoder) readNonEvent(data json.Value) {
 	switch ev := &d.ev; {
@@ -126,17 +127,6 @@ func (d *decoder) readNonEvent(data json.Value) {
 		d.reportError(data)
 	default:
 		d.Unknown("")
-	}
-}
-
-// readItemEvent reads an event about an item. It reports any event of an unknown type.
-func (d *decoder) readItemEvent() {
-	e, ok := itemEvents[string(d.kind)]
-	switch {
-	case !ok:
-		d.Unknown(string(d.kind))
-	case e.does != nil:
-		e.does(d, d.ensureTurn().ensureItem(&d.ev, e.item))
 	}
 }
 

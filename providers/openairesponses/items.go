@@ -237,7 +237,13 @@ func (it *item) updateCall(w *wireItem, from string) {
 // endItem reads the final copy of an item.
 func (it *item) endItem(w *wireItem, from string) {
 	it.updateItem(w, from)
-	it.appendMissingText(w)
+	switch it.kind {
+	case "message":
+		it.appendMissingSection(contentText, w.content)
+	case "reasoning":
+		it.appendMissingSection(reasoningText, w.content)
+		it.appendMissingSection(summaryText, w.summary)
+	}
 	it.signReasoning(w)
 	again := it.done
 	it.done = true

@@ -351,7 +351,17 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	}
 	r.WriteCacheKey(&w, q)
 	w.MemberIfSet("instructions", r.System).WriteList("input", r.EncodedMessages)
-	r.WriteTools(&w, "tools", "[", "]", func(w *json.Writer, t *protocol.Tool) { writeTool(w, t, q.Custom) })
+	// A tool is a flat object. The default of strict is true, with which OpenAI refuses most schemas that were not written
+	// for strict mode.
+	r.WriteTools(&w, "tools", "[", "]", func(w *json.Writer, t *protocol.Tool) {
+		w.Open('{')
+		if q.Custom && t.Kind == "custom" {
+			protocol.Describe(w.Member("type", "custom"), t)
+		} else {
+			protocol.Describe(w.Member("type", "function"), t).Key("parameters").Raw(t.Arguments()).Flag("strict", false)
+		}
+		w.Close('}')
+	})
 	return "/responses", w.Close('}').Text
 }
 
@@ -371,19 +381,6 @@ func isReasoningModel(model string) bool {
 		}
 	}
 	return false
-}
-
-// writeTool writes a tool as a flat object. The parameter custom reports whether the provider supports free-text
-// tools. writeTool sets strict to false. The default is true, with which OpenAI refuses most schemas that were not
-// written for strict mode.
-func writeTool(w *json.Writer, t *protocol.Tool, custom bool) {
-	w.Open('{')
-	if custom && t.Kind == "custom" {
-		protocol.Describe(w.Member("type", "custom"), t)
-	} else {
-		protocol.Describe(w.Member("type", "function"), t).Key("parameters").Raw(t.Arguments()).Flag("strict", false)
-	}
-	w.Close('}')
 }
 
 // itemEvent describes an event about an item of the given type. An event without a handler repeats other events or

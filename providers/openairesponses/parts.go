@@ -209,17 +209,6 @@ func (it *item) appendTextOnce(p part, text json.Value) {
 	}
 }
 
-// appendMissingText appends the parts of an item's text that no earlier event contained.
-func (it *item) appendMissingText(w *wireItem) {
-	switch it.kind {
-	case "message":
-		it.appendMissingSection(contentText, w.content)
-	case "reasoning":
-		it.appendMissingSection(reasoningText, w.content)
-		it.appendMissingSection(summaryText, w.summary)
-	}
-}
-
 func (it *item) appendMissingSection(in textSection, parts json.Value) {
 	s := parts.Scan()
 	for n, ok := int64(0), s.Array(); ok; n, ok = n+1, s.Element() {

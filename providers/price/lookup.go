@@ -198,7 +198,13 @@ func (t *Table) findPrice(dialect, host, model string) Price {
 	case t.hosts[host]:
 		return t.priceAt(host, names, model)
 	case seller == "" && (dialect == "ollama" || u.Port() == ollamaPort):
-		return t.ollamaPrice(names, model)
+		if p, ok := t.findRow("ollama", names); ok {
+			return p
+		}
+		if strings.HasSuffix(model, "-cloud") || strings.HasSuffix(model, ":cloud") {
+			return Price{Why: "no price is known for " + model + ", which doesn't run locally"}
+		}
+		return Price{Provider: "ollama", ID: model, Free: true}
 	case model == "":
 		return Price{Why: "the model is unknown"}
 	case seller == subscription:
@@ -234,7 +240,17 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 		}
 	}
 	if seller == "openrouter" {
-		return t.openRouterVariant(model)
+		name, word, _ := strings.Cut(model, ":")
+		switch {
+		case word == "free":
+			return Price{Provider: "openrouter", ID: model, Free: true}
+		case routing[word]:
+			if p := t.priceAt("openrouter", namesFor(name), name); p.Why == "" {
+				p.Doubt = fmt.Sprintf("this is the price of %s; the price with :%s may differ", name, word)
+				return p
+			}
+		}
+		return Price{Why: fmt.Sprintf("no price is known for %s from openrouter", model)}
 	}
 	return Price{Why: fmt.Sprintf("no price is known for %s from %s", model, seller)}
 }
@@ -242,21 +258,6 @@ func (t *Table) priceAt(seller string, names []string, model string) Price {
 // routing lists the suffixes of OpenRouter's model names that only select the seller, or add a search before the
 // request. They are described at https://openrouter.ai/docs/guides/routing/model-variants.
 var routing = map[string]bool{"nitro": true, "floor": true, "exacto": true, "online": true}
-
-// openRouterVariant returns OpenRouter's price for a model with a routing suffix or ":free".
-func (t *Table) openRouterVariant(model string) Price {
-	name, word, _ := strings.Cut(model, ":")
-	switch {
-	case word == "free":
-		return Price{Provider: "openrouter", ID: model, Free: true}
-	case routing[word]:
-		if p := t.priceAt("openrouter", namesFor(name), name); p.Why == "" {
-			p.Doubt = fmt.Sprintf("this is the price of %s; the price with :%s may differ", name, word)
-			return p
-		}
-	}
-	return Price{Why: fmt.Sprintf("no price is known for %s from openrouter", model)}
-}
 
 // closedMakers lists the makers whose models no other company runs on its own account. Resellers therefore charge the
 // maker's price.
@@ -320,15 +321,4 @@ func (p Price) asEstimate(to string) Price {
 	}
 	p.Doubt = fmt.Sprintf("this is the price from %s; %s may charge a different price", p.Provider, to)
 	return p
-}
-
-// ollamaPrice returns the price of a model that Ollama runs. It is free, unless the name marks a cloud model.
-func (t *Table) ollamaPrice(names []string, model string) Price {
-	if p, ok := t.findRow("ollama", names); ok {
-		return p
-	}
-	if strings.HasSuffix(model, "-cloud") || strings.HasSuffix(model, ":cloud") {
-		return Price{Why: "no price is known for " + model + ", which doesn't run locally"}
-	}
-	return Price{Provider: "ollama", ID: model, Free: true}
 }

@@ -299,7 +299,8 @@ func Cost(u stream.Usage, p Price) Figure {
 		return Figure{Why: fmt.Sprintf("the price of service tier %q is unknown", u.Tier)}
 	}
 	f := Figure{Source: FromTable, AsOf: p.AsOf}
-	f.USD = roundMicros(f.sumMicros(u, r)*factor + f.searchMicros(u, p, r))
+	// Convert millionths of a dollar to dollars, without the rounding noise in the last bits.
+	f.USD = math.Round((f.sumMicros(u, r)*factor+f.searchMicros(u, p, r))*1e6) / 1e12
 	f.markApproximate(p.Doubt)
 	f.markApproximate(doubt)
 	f.markApproximate(u.Doubt)
@@ -311,9 +312,6 @@ func Cost(u stream.Usage, p Price) Figure {
 	}
 	return f
 }
-
-// roundMicros converts millionths of a dollar to dollars. It removes the rounding noise in the last bits.
-func roundMicros(sum float64) float64 { return math.Round(sum*1e6) / 1e12 }
 
 // sumMicros returns the cost of tokens at their rates, in millionths of a dollar.
 func (f *Figure) sumMicros(u stream.Usage, r Rates) float64 {

@@ -91,7 +91,18 @@ func (t *rowIndex) buildIndex() {
 		t.rows[list[i].key()] = &list[i]
 	}
 	for i := range list {
-		t.addAliases(list[i].Price)
+		k := list[i].key()
+		for _, name := range list[i].Names { // other names, which may have rows of their own
+			name = strings.ToLower(name)
+			bare := strings.Trim(name, "*")
+			if bare != name {
+				t.prefixes[k.provider] = append(t.prefixes[k.provider], namePrefix{bare, name[0] == '*', k})
+				continue
+			}
+			if _, taken := t.rows[rowKey{k.provider, name}]; !taken {
+				t.rows[rowKey{k.provider, name}] = t.rows[k]
+			}
+		}
 	}
 	for k := range t.rows {
 		t.ids[k.id] = append(t.ids[k.id], k)
@@ -100,22 +111,6 @@ func (t *rowIndex) buildIndex() {
 }
 
 func (p Price) key() rowKey { return rowKey{strings.ToLower(p.Provider), strings.ToLower(p.ID)} }
-
-// addAliases adds the other names of a row, unless they have rows of their own.
-func (t *rowIndex) addAliases(p Price) {
-	k := p.key()
-	for _, name := range p.Names {
-		name = strings.ToLower(name)
-		bare := strings.Trim(name, "*")
-		if bare != name {
-			t.prefixes[k.provider] = append(t.prefixes[k.provider], namePrefix{bare, name[0] == '*', k})
-			continue
-		}
-		if _, taken := t.rows[rowKey{k.provider, name}]; !taken {
-			t.rows[rowKey{k.provider, name}] = t.rows[k]
-		}
-	}
-}
 
 // findRow returns a seller's row for the first of the names that the table contains, either exactly or as a pattern.
 // Longer names come first, because a region of Bedrock may have a price of its own. The second result is false if the

@@ -43,7 +43,10 @@ func (c *previewBuilder) sentArgs(p *protocol.Part, f *argsFacts, sent *Sent) []
 		sent.Outcome = max(sent.Outcome, AssumedEmpty)
 		return []byte("{}")
 	case f.syntax == json.SyntaxObject:
-		return c.objectArgs(p.Form, f, sent)
+		if p.Form == protocol.TextForm && c.To.Form != protocol.TextForm {
+			sent.Outcome = max(sent.Outcome, Parsed)
+		}
+		return c.rewriteValue(f, sent)
 	}
 	return c.malformedArgs(p, f, sent)
 }
@@ -103,7 +106,10 @@ func (c *previewBuilder) malformedArgs(p *protocol.Part, f *argsFacts, sent *Sen
 	case wrap, wrapAny:
 		c.addLossAt(all, ArgsWrapped.newLoss("the model's text is wrapped in {%q: …}", stream.Own(c.Policy.key)))
 		sent.Outcome = Wrapped
-		return c.wrapArgs(f, act, sent)
+		if act == wrapAny && (f.syntax == json.SyntaxOther || f.syntax == json.SyntaxDouble) {
+			return objectOf(c.Policy.key, c.rewriteValue(f, sent))
+		}
+		return objectOf(c.Policy.key, c.quoteArgs(f))
 	case drop:
 		sent.Outcome = Dropped
 		return nil
@@ -135,14 +141,6 @@ func bytesWord(n int) string {
 		return "the byte"
 	}
 	return "the " + count.Of(n, "byte")
-}
-
-// wrapArgs returns an object that contains the arguments under the policy's key.
-func (c *previewBuilder) wrapArgs(f *argsFacts, act action, sent *Sent) []byte {
-	if act == wrapAny && (f.syntax == json.SyntaxOther || f.syntax == json.SyntaxDouble) {
-		return objectOf(c.Policy.key, c.rewriteValue(f, sent))
-	}
-	return objectOf(c.Policy.key, c.quoteArgs(f))
 }
 
 // quoteArgs returns the model's text as a JSON string.
@@ -195,14 +193,6 @@ func (c *previewBuilder) repairArgs(p *protocol.Part, f *argsFacts, sent *Sent) 
 	}
 	sent.Outcome = Repaired
 	return c.rewriteValue(made, sent), true
-}
-
-// objectArgs returns an object of arguments in the form that the target uses.
-func (c *previewBuilder) objectArgs(from protocol.ArgsForm, f *argsFacts, sent *Sent) []byte {
-	if from == protocol.TextForm && c.To.Form != protocol.TextForm {
-		sent.Outcome = max(sent.Outcome, Parsed)
-	}
-	return c.rewriteValue(f, sent)
 }
 
 // rewriteValue returns a JSON value as the target receives it. It keeps the bytes unchanged if possible, and adds a

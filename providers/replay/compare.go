@@ -130,7 +130,14 @@ func judgeText(raw []byte, freeform bool, sent *protocol.Part, to *protocol.Targ
 	case asText && json.Same(raw, json.AppendQuoted(nil, text)):
 		return argsVerdict{treatment: Intact} // the model's arguments were a string, too
 	case asText, isEncoded(text, raw):
-		return judgeString(raw, text)
+		if bytes.Equal(raw, text) || json.Same(raw, text) || isEncoded(text, raw) {
+			words := "the client encoded the arguments again: it sent a string that contains the text"
+			if factsOf(raw, false).syntax == json.SyntaxDouble {
+				words = "the model encoded the arguments twice, and the client encoded the string again"
+			}
+			return argsVerdict{treatment: WasEncoded, loss: DoubleEncoded.newLoss("%s", stream.Own(words))}
+		}
+		return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent a string that doesn't contain the model's arguments")}
 	case json.Same(raw, text), bytes.Equal(bytes.TrimSpace(raw), bytes.TrimSpace(text)):
 		return argsVerdict{treatment: WasReformatted}
 	case json.SameIn(json.Parsed, raw, text):
@@ -161,18 +168,6 @@ func parsedLoss(f *argsFacts) Loss {
 	}
 	l.Severity = Low
 	return l
-}
-
-// judgeString judges arguments that were sent as a string instead of an object, or as a string inside a string.
-func judgeString(raw, text []byte) argsVerdict {
-	if bytes.Equal(raw, text) || json.Same(raw, text) || isEncoded(text, raw) {
-		words := "the client encoded the arguments again: it sent a string that contains the text"
-		if factsOf(raw, false).syntax == json.SyntaxDouble {
-			words = "the model encoded the arguments twice, and the client encoded the string again"
-		}
-		return argsVerdict{treatment: WasEncoded, loss: DoubleEncoded.newLoss("%s", stream.Own(words))}
-	}
-	return argsVerdict{treatment: WasAltered, loss: ArgsAltered.newLoss("the client sent a string that doesn't contain the model's arguments")}
 }
 
 // judgeOther judges sent arguments whose value differs from the model's.

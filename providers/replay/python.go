@@ -182,9 +182,13 @@ func langChain4jRule(r receivedCall, to string) clientCall {
 // notStudied is the result for a call that the client treats in an unknown way.
 var notStudied = clientCall{unknown: true}
 
-// emptyOnError applies the rule of agents that send {} instead of text that doesn't parse. Arrays are the
-// only JSON values other than objects that were observed.
-func emptyOnError(r receivedCall, to string) clientCall {
+// continueCLIRule applies the rule of Continue, which stops at a call from Anthropic without arguments.
+func continueCLIRule(r receivedCall, to string) clientCall {
+	if r.args == "" && r.from == messages {
+		return clientRaises("the client doesn't continue after a call without arguments")
+	}
+	// The client sends {} instead of text that doesn't parse. Arrays are the only JSON values other than objects that were
+	// observed.
 	v, ok := js.Parse(r.args)
 	switch {
 	case !ok:
@@ -193,14 +197,6 @@ func emptyOnError(r receivedCall, to string) clientCall {
 		return callWith(v.JSON())
 	}
 	return notStudied
-}
-
-// continueCLIRule applies the rule of Continue, which stops at a call from Anthropic without arguments.
-func continueCLIRule(r receivedCall, to string) clientCall {
-	if r.args == "" && r.from == messages {
-		return clientRaises("the client doesn't continue after a call without arguments")
-	}
-	return emptyOnError(r, to)
 }
 
 const (

@@ -302,7 +302,13 @@ func (c *previewBuilder) makeResult(p *protocol.Part, role protocol.Role) bool {
 		return keep
 	}
 	if c.Policy.asText {
-		return c.resultAsText(p)
+		if p.Failed {
+			c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but text has no field for errors"))
+		}
+		if p.Media > 0 {
+			c.addLoss(MediaResultLoss.newLoss("the parts of the result that are not text are left out"))
+		}
+		return true // a result that is sent as text is never left out
 	}
 	if c.followsAbort(p) {
 		p.Text, p.Failed, p.Raw = []byte(abortedResult), c.To.ErrorFlag, nil

@@ -46,8 +46,8 @@ type unanswered struct {
 // pairResults checks a rule of most providers: each call is followed by its result, and each result follows its call.
 // If the policy adds missing results, pairResults repairs the history.
 func (c *previewBuilder) pairResults(messages []protocol.Message) []protocol.Message {
-	if c.src.split {
-		c.addSplitLoss()
+	if c.src.split && c.To.ResultsFollow { // the target requires the calls of a turn in one message
+		c.addLoss(ParallelSplit.newLoss("the calls that the model made together are sent as if the model had made them one after another"))
 	}
 	p := &resultPairer{
 		c: c, messages: messages, waiting: map[callKey][]place{}, taken: map[place]bool{},
@@ -194,14 +194,6 @@ func (c *previewBuilder) noteRefusal(words string, p *protocol.Part, ours string
 	}
 }
 
-// addSplitLoss adds the loss for a turn whose calls were put into several messages, if the target requires
-// them in one message.
-func (c *previewBuilder) addSplitLoss() {
-	if c.To.ResultsFollow {
-		c.addLoss(ParallelSplit.newLoss("the calls that the model made together are sent as if the model had made them one after another"))
-	}
-}
-
 // The rule of smolagents follows. Its history contains no calls, only text that describes them.
 // See https://github.com/huggingface/smolagents: memory.py and agents.py.
 
@@ -233,18 +225,6 @@ func (c *previewBuilder) callAsText(p *protocol.Part, f *argsFacts, sent Sent) b
 	return true
 }
 
-// resultAsText adds the losses for a result that is sent as text. It returns true, because such a result is
-// never left out.
-func (c *previewBuilder) resultAsText(p *protocol.Part) bool {
-	if p.Failed {
-		c.addLoss(ErrorFlagLoss.newLoss("the result is an error, but text has no field for errors"))
-	}
-	if p.Media > 0 {
-		c.addLoss(MediaResultLoss.newLoss("the parts of the result that are not text are left out"))
-	}
-	return true
-}
-
 // asText replaces all calls and results with text. A message with calls or results is merged with the message before
 // it if both have the same role.
 func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Message) {
@@ -257,27 +237,24 @@ func (c *previewBuilder) asText(messages []protocol.Message) (out []protocol.Mes
 		}
 	}
 	for i := range out {
-		c.replaceByText(&out[i])
+		// One text replaces the calls in a message and follows the model's text. Another text replaces the results. In both
+		// texts, the entries are sorted by id.
+		m := &out[i]
+		calls, rest := splitByKind(m.Parts, protocol.CallPart)
+		results, rest := splitByKind(rest, protocol.ResultPart)
+		if len(calls)+len(results) > 0 {
+			m.Raw = nil
+		}
+		if len(calls) > 0 {
+			said, other := splitByKind(rest, protocol.TextPart)
+			rest = append([]protocol.Part{{Kind: protocol.TextPart, Text: c.formatCalls(said, calls)}}, other...)
+		}
+		if len(results) > 0 {
+			rest = append([]protocol.Part{{Kind: protocol.TextPart, Text: formatResults(results)}}, rest...)
+		}
+		m.Parts = rest
 	}
 	return out
-}
-
-// replaceByText replaces the calls in a message with one text, which follows the model's text. It replaces the
-// results with another text. In both texts, the entries are sorted by id.
-func (c *previewBuilder) replaceByText(m *protocol.Message) {
-	calls, rest := splitByKind(m.Parts, protocol.CallPart)
-	results, rest := splitByKind(rest, protocol.ResultPart)
-	if len(calls)+len(results) > 0 {
-		m.Raw = nil
-	}
-	if len(calls) > 0 {
-		said, other := splitByKind(rest, protocol.TextPart)
-		rest = append([]protocol.Part{{Kind: protocol.TextPart, Text: c.formatCalls(said, calls)}}, other...)
-	}
-	if len(results) > 0 {
-		rest = append([]protocol.Part{{Kind: protocol.TextPart, Text: formatResults(results)}}, rest...)
-	}
-	m.Parts = rest
 }
 
 // splitByKind separates the parts of one kind from all other parts.

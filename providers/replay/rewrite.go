@@ -120,7 +120,14 @@ func (t *tokenTree) write(dst []byte, n int, how rewriteRules) []byte {
 			return appendPython(dst, t.literalAt(n))
 		}
 		if how.doubles {
-			return appendNumber(dst, t.literalAt(n), how)
+			text, what := asDouble(t.literalAt(n))
+			switch {
+			case what == spelledOther && !how.spell:
+			case what == beyond && how.javaScript:
+				return append(dst, "null"...)
+			default:
+				return append(dst, text...)
+			}
 		}
 	}
 	return append(dst, t.literalAt(n)...)
@@ -132,17 +139,6 @@ func (how rewriteRules) separator(c string) string {
 		return c + " "
 	}
 	return c
-}
-
-func appendNumber(dst, lit []byte, how rewriteRules) []byte {
-	text, what := asDouble(lit)
-	switch {
-	case what == spelledOther && !how.spell:
-		return append(dst, lit...)
-	case what == beyond && how.javaScript:
-		return append(dst, "null"...)
-	}
-	return append(dst, text...)
 }
 
 func indexesFirst(a, b member) int {

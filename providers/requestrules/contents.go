@@ -74,16 +74,6 @@ func (c *checker) checkTrailingSpace() {
 	}
 }
 
-// checkAfterResults checks that a message of the model is between results and the next user message.
-func (c *checker) checkAfterResults(i int) {
-	if c.Target.Refusal.UserAfterResult == "" || i == 0 || c.Messages[i].Role != protocol.User || hasResults(&c.Messages[i]) {
-		return
-	}
-	if hasResults(&c.Messages[i-1]) {
-		c.addSpot(RequestIllegal, "turn-order", ByHost, "a user message directly follows results", Spot{Message: i, Part: -1})
-	}
-}
-
 func hasResults(m *protocol.Message) bool {
 	return slices.ContainsFunc(m.Parts, func(p protocol.Part) bool { return p.Kind == protocol.ResultPart })
 }

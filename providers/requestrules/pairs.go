@@ -70,7 +70,10 @@ func (p *pairing) readModel(i int, before protocol.Role) {
 		case part.RunByProvider:
 		case part.Kind == protocol.CallPart:
 			if n, known := p.latest[part.ID]; known && part.ID != "" && (p.Target.IDs.Unique || !p.calls[n].answered && !p.calls[n].closed) {
-				p.markDoubled(part.ID)
+				if p.doubled == nil {
+					p.doubled = map[string]bool{}
+				}
+				p.doubled[part.ID] = true
 				p.calls[n].answered = true
 			}
 			p.latest[part.ID] = len(p.calls)
@@ -81,13 +84,6 @@ func (p *pairing) readModel(i int, before protocol.Role) {
 			p.readResult(i, j)
 		}
 	}
-}
-
-func (p *pairing) markDoubled(id string) {
-	if p.doubled == nil {
-		p.doubled = map[string]bool{}
-	}
-	p.doubled[id] = true
 }
 
 // readUser reads the results in a user message. If results must directly follow their calls, and the target

@@ -258,7 +258,9 @@ func (c *checker) checkContents() {
 			continue
 		}
 		c.checkOrder(i, before)
-		c.checkAfterResults(i)
+		if c.Target.Refusal.UserAfterResult != "" && i > 0 && m.Role == protocol.User && !hasResults(m) && hasResults(&c.Messages[i-1]) {
+			c.addSpot(RequestIllegal, "turn-order", ByHost, "a user message directly follows results", Spot{Message: i, Part: -1})
+		}
 		before = m.Role
 		if c.Target.Refusal.Unsigned != "" && c.Target.Reasoning == protocol.SignedReasoning {
 			c.checkSignatures(i)

@@ -18,7 +18,12 @@ import (
 // cut them off.
 func (w *CallChecker) Seal() []stream.Finding {
 	w.Extend()
-	w.checkNamespace()
+	// Only now is it sure that the namespace is missing, because the last event of the call may contain it.
+	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
+		name := clipText(w.call.Name)
+		w.found = append(w.found, NamespaceMissing.Finding(
+			"the tool %q is in the namespace %q, but the call has no namespace: Codex answers \"unsupported call: %s\"", stream.Fact(name), stream.Fact(clipText(t.space)), name))
+	}
 	if w.check == nil {
 		return w.found
 	}

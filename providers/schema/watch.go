@@ -123,7 +123,15 @@ func (w *CallChecker) findTool() {
 		w.check = t.check
 	}
 	if w.tool = t; t != nil {
-		w.checkDeclaration(t)
+		name := clipText(w.call.Name)
+		switch {
+		case t.kind == "custom" && w.call.Kind == "function":
+			w.found = append(w.found, KindChanged.Finding(
+				"the tool %q was declared as custom (free text), but the call is a function call: Codex answers \"tool %s invoked with incompatible payload\"", stream.Fact(name), name))
+		case t.kind == "function" && w.call.Kind == "custom":
+			w.found = append(w.found, KindChanged.Finding(
+				"the tool %q was declared as a function, but the call is a custom call (free text): Codex answers \"tool %s invoked with incompatible payload\"", stream.Fact(name), name))
+		}
 	}
 	switch {
 	case w.check == nil:
@@ -147,29 +155,6 @@ func (w *CallChecker) checkFolded() {
 	default:
 		w.found = append(w.found, NamespaceMissing.Finding(
 			"the namespace %q is part of the name %q: Codex answers \"unsupported call: %s\"", stream.Fact(clipText(t.Namespace)), stream.Fact(clipText(name)), clipText(name)))
-	}
-}
-
-// checkDeclaration compares the kind of a call with the declaration of its tool.
-func (w *CallChecker) checkDeclaration(t *tool) {
-	name := clipText(w.call.Name)
-	switch {
-	case t.kind == "custom" && w.call.Kind == "function":
-		w.found = append(w.found, KindChanged.Finding(
-			"the tool %q was declared as custom (free text), but the call is a function call: Codex answers \"tool %s invoked with incompatible payload\"", stream.Fact(name), name))
-	case t.kind == "function" && w.call.Kind == "custom":
-		w.found = append(w.found, KindChanged.Finding(
-			"the tool %q was declared as a function, but the call is a custom call (free text): Codex answers \"tool %s invoked with incompatible payload\"", stream.Fact(name), name))
-	}
-}
-
-// checkNamespace reports a call that lacks the namespace of its tool. It is called after the call has ended, because
-// the last event of the call may contain the namespace.
-func (w *CallChecker) checkNamespace() {
-	if t := w.tool; t != nil && t.space != "" && w.call.Namespace == "" && w.call.Kind == t.kind {
-		name := clipText(w.call.Name)
-		w.found = append(w.found, NamespaceMissing.Finding(
-			"the tool %q is in the namespace %q, but the call has no namespace: Codex answers \"unsupported call: %s\"", stream.Fact(name), stream.Fact(clipText(t.space)), name))
 	}
 }
 
@@ -203,7 +188,10 @@ func (w *CallChecker) checkToken(toks json.TokenList, growing bool) bool {
 		w.beginValue(kindOfToken[kind])
 		w.enterContainer(kindOfToken[kind])
 	case json.ObjectClose, json.ArrayClose:
-		w.leaveContainer()
+		n := len(w.stack) - 1
+		w.active = w.active[:w.stack[n].from]
+		w.stack = w.stack[:n]
+		w.endValue()
 	case json.Key:
 		return w.checkKey(end, growing)
 	case json.String:
@@ -282,14 +270,6 @@ func (w *CallChecker) expandNode(n *schemaNode, k kinds, from int) {
 	}
 }
 
-// leaveContainer closes the innermost container.
-func (w *CallChecker) leaveContainer() {
-	n := len(w.stack) - 1
-	w.active = w.active[:w.stack[n].from]
-	w.stack = w.stack[:n]
-	w.endValue()
-}
-
 // endValue ends a value. Bytes after the outermost value are not checked.
 func (w *CallChecker) endValue() {
 	w.want = w.want[:0]
@@ -342,7 +322,25 @@ func (n *schemaNode) combineRules() {
 		return
 	}
 	n.settled = true
-	n.ownRules()
+	s := n.of // first the rules of the schema itself
+	n.all = []*schemaNode{n}
+	n.types, n.maxLength = any7, limitOr(s.MaxLength)
+	if s.Bool != nil && !*s.Bool {
+		n.types = 0
+	}
+	if s.Types != nil && !s.Types.IsEmpty() {
+		n.types = 0
+		for _, t := range s.Types.ToStrings() {
+			n.types |= kindOf[t]
+		}
+	}
+	n.kinds = n.types
+	if s.Enum != nil {
+		n.keepListed(s.Enum.Values)
+	}
+	if s.Const != nil {
+		n.keepListed([]any{*s.Const})
+	}
 	for _, m := range n.same {
 		m.combineRules()
 		for _, a := range m.all {
@@ -363,29 +361,6 @@ func (n *schemaNode) combineRules() {
 	}
 	if n.listed && len(n.words) == 0 {
 		n.kinds &^= aString
-	}
-}
-
-// ownRules sets the rules of the schema itself.
-func (n *schemaNode) ownRules() {
-	s := n.of
-	n.all = []*schemaNode{n}
-	n.types, n.maxLength = any7, limitOr(s.MaxLength)
-	if s.Bool != nil && !*s.Bool {
-		n.types = 0
-	}
-	if s.Types != nil && !s.Types.IsEmpty() {
-		n.types = 0
-		for _, t := range s.Types.ToStrings() {
-			n.types |= kindOf[t]
-		}
-	}
-	n.kinds = n.types
-	if s.Enum != nil {
-		n.keepListed(s.Enum.Values)
-	}
-	if s.Const != nil {
-		n.keepListed([]any{*s.Const})
 	}
 }
 

@@ -197,9 +197,8 @@ type harm struct {
 	is   func(c *Case, a *Answer, got *Outcome) bool
 }
 
-// namedHarms returns the named harms.
-func namedHarms() []harm {
-	return []harm{
+func findHarm(name string) func(*Case, *Answer, *Outcome) bool {
+	all := []harm{
 		{"any", func(_ *Case, _ *Answer, got *Outcome) bool { return len(got.Calls) > 0 }},
 		{"any-other", func(c *Case, a *Answer, got *Outcome) bool {
 			return len(got.Calls) > 0 && !c.inSet(c.Must, a, got) && !c.inSet(c.May, a, got)
@@ -213,10 +212,6 @@ func namedHarms() []harm {
 		{"empty-slot", anyName(func(name string) bool { return name == "" })},
 		{"name-doubled", anyName(func(name string) bool { half := len(name) / 2; return half > 0 && name[:half] == name[half:] })},
 	}
-}
-
-func findHarm(name string) func(*Case, *Answer, *Outcome) bool {
-	all := namedHarms()
 	if i := slices.IndexFunc(all, func(h harm) bool { return h.name == name }); i >= 0 {
 		return all[i].is
 	}

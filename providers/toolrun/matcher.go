@@ -72,7 +72,11 @@ func (m *Matcher) AddEvent(t *stream.Turn, e stream.Event) {
 		}
 	case stream.Seal:
 		if c := t.InSlot(e.Slot); c != nil {
-			m.noteFinal(c.Ref())
+			if of := m.call(c.Ref()); of != nil { // no more arguments of the call will arrive
+				m.learn(of)
+				m.tryAgain(of)
+				m.judge(of)
+			}
 		}
 	case stream.TurnClose:
 		m.closeTurn(t)
@@ -229,15 +233,6 @@ func (m *Matcher) call(ref stream.Ref) *Call {
 		}
 	}
 	return nil
-}
-
-// noteFinal records that no more arguments of a call will arrive.
-func (m *Matcher) noteFinal(ref stream.Ref) {
-	if of := m.call(ref); of != nil {
-		m.learn(of)
-		m.tryAgain(of)
-		m.judge(of)
-	}
 }
 
 // closeTurn records that a turn has ended, and matches and judges the calls of the turn.

@@ -313,7 +313,14 @@ func (j judge) checkHistory() Verdict {
 	if n == 0 {
 		n = 1
 	}
-	numbers := j.resultNumbers()
+	numbers := make([][]int, len(j.Calls)) // for each call that must run, the numbers of the runs that may belong to it
+	for i, c := range j.Calls {
+		for _, r := range j.Runs {
+			if r.Tool == c.Tool && sameArgs(r.Args, c.Args) {
+				numbers[i] = append(numbers[i], r.Number)
+			}
+		}
+	}
 	for i := range n {
 		sent := j.findSent(last, i)
 		switch {
@@ -353,19 +360,6 @@ func (j judge) checkRepaired() Verdict {
 		}
 	}
 	return Verdict{}
-}
-
-// resultNumbers returns, for each call that must run, the numbers of the runs that may belong to it.
-func (j judge) resultNumbers() [][]int {
-	all := make([][]int, len(j.Calls))
-	for i, c := range j.Calls {
-		for _, r := range j.Runs {
-			if r.Tool == c.Tool && sameArgs(r.Args, c.Args) {
-				all[i] = append(all[i], r.Number)
-			}
-		}
-	}
-	return all
 }
 
 // hasOwnResult reports whether a result belongs to one of the runs with the numbers in own. A result that contains no

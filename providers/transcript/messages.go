@@ -112,7 +112,10 @@ func (m *message) readBlock(block json.Value) {
 		result := block.Get("toolResult")
 		m.parts = append(m.parts, resultBlock(f[2], orElse(result.Get("value"), result.Get("error")), result.Get("status").Is("error")))
 	case kind == "tool_call":
-		m.readCrushCall(block.Get("data"))
+		// This is a call of crush. Its input is the text of the arguments, which may be incomplete.
+		call := block.Get("data")
+		m.parts = append(m.parts, callBlock(call.Get("id"), call.Get("name"), call.Get("input")))
+		m.cut = m.cut || string(call.Get("finished")) == "false"
 	case kind == "" && block.Get("toolUse") != nil:
 		use := block.Get("toolUse")
 		m.parts = append(m.parts, callBlock(use.Get("toolUseId"), use.Get("name"), use.Get("input")))
@@ -131,12 +134,6 @@ func (m *message) readBlock(block json.Value) {
 	case strings.HasPrefix(kind, "tool_"), kind == "thinking", kind == "redacted_thinking", kind == "server_tool_use":
 		m.parts = append(m.parts, block)
 	}
-}
-
-// readCrushCall reads a call of crush. Its input is the text of the arguments, which may be incomplete.
-func (m *message) readCrushCall(call json.Value) {
-	m.parts = append(m.parts, callBlock(call.Get("id"), call.Get("name"), call.Get("input")))
-	m.cut = m.cut || string(call.Get("finished")) == "false"
 }
 
 // readUIPart reads a call in a UIMessage, with its result if the part has one. If the SDK could not parse the input,
