@@ -127,7 +127,7 @@ func TestColourFlags(t *testing.T) {
 		"always, not set so":   {env: []string{"TOOLSCOPE_COLOR", "always"}, args: []string{"--no-color"}},
 		"jsonl":                {args: []string{"--color", "always", "--format", "jsonl"}},
 		"forced by CLICOLOR":   {env: []string{"CLICOLOR_FORCE", "1"}},
-		"both":                 {args: []string{"--color", "always", "--no-color"}, code: 1},
+		"both":                 {args: []string{"--color", "always", "--no-color"}, code: 2},
 		"a wrong value":        {args: []string{"--color", "maybe"}, code: 2},
 		"a wrong theme":        {args: []string{"--color", "always", "--theme", "none-such"}, code: 2},
 	} {
