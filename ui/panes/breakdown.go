@@ -90,7 +90,14 @@ func (b *breakdownTable) updateUsage(s *Context, t *stream.Turn) {
 	if b.Breakdown == nil || t == nil {
 		return
 	}
-	b.countUnused(s)
+	// The note about the tools that were not called.
+	turns := s.View.Session().Turns
+	b.called.addTurns(turns)
+	b.unused = display.Text{}
+	unused, all, size := b.UnusedTools(b.called.names)
+	if unused > 0 && len(turns) >= minTurnsForUnused && len(b.called.names) > 0 && !b.called.partial {
+		b.unused = s.Pen.Format("%d of %s not called so far: %s of this request.", unused, screen.Plural(all, "tool"), screen.Bytes(size))
+	}
 	if b.computed && b.counted == t.Usage && b.closed == t.Closed() {
 		return
 	}
@@ -105,17 +112,6 @@ func (b *breakdownTable) updateUsage(s *Context, t *stream.Turn) {
 
 // minTurnsForUnused is the minimum number of turns for the note about unused tools.
 const minTurnsForUnused = 2
-
-// countUnused sets the note about the tools that were not called.
-func (b *breakdownTable) countUnused(s *Context) {
-	turns := s.View.Session().Turns
-	b.called.addTurns(turns)
-	b.unused = display.Text{}
-	unused, all, size := b.UnusedTools(b.called.names)
-	if unused > 0 && len(turns) >= minTurnsForUnused && len(b.called.names) > 0 && !b.called.partial {
-		b.unused = s.Pen.Format("%d of %s not called so far: %s of this request.", unused, screen.Plural(all, "tool"), screen.Bytes(size))
-	}
-}
 
 // partAt returns the offset in the body of the part that a row shows, or -1 if the row shows no part.
 func (b *breakdownTable) partAt(row int) int {
@@ -154,7 +150,11 @@ func (b *breakdownTable) drawRow(p *screen.Pen, row int) {
 		of := &b.Rows[row]
 		p.Spaces(screen.Bare, 2)
 		p.Text(screen.Plain, p.Pad(p.Truncate(partName(p, of), breakdownLabel-3), breakdownLabel-2))
-		bar := b.barOf(of, w.bar)
+		most := 1 // the largest part fills the whole bar, and each part has at least one cell
+		for i := range b.Rows {
+			most = max(most, b.Rows[i].Bytes)
+		}
+		bar := min(w.bar, max(1, (of.Bytes*w.bar+most/2)/most))
 		p.Block(screen.Live, true, true, bar)
 		p.Spaces(screen.Bare, w.bar-bar)
 		b.drawNumbers(p, of, &w, true)
@@ -166,16 +166,6 @@ func (b *breakdownTable) drawRow(p *screen.Pen, row int) {
 	default:
 		p.Caption(screen.Muted, display.Lit("Body"))
 	}
-}
-
-// barOf returns the number of cells for a part. The largest part fills the whole bar, and each part has at least one
-// cell.
-func (b *breakdownTable) barOf(of *present.BreakdownRow, cells int) int {
-	most := 1
-	for i := range b.Rows {
-		most = max(most, b.Rows[i].Bytes)
-	}
-	return min(cells, max(1, (of.Bytes*cells+most/2)/most))
 }
 
 // drawNumbers draws the size, the tokens and the cost of a row. If share is true, the tokens and the cost are a

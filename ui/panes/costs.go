@@ -72,7 +72,10 @@ func (b *Costs) Extend(v *providers.View, news *Changes) {
 	}
 	b.begun = int32(v.Events())
 	if changed {
-		b.sumTotal()
+		b.total = b.ended
+		for i := range b.open {
+			b.open[i].addOpen(&b.total)
+		}
 	}
 }
 
@@ -96,14 +99,6 @@ func (b *Costs) updateTurn(t *stream.Turn) (changed bool) {
 		b.open = slices.Delete(b.open, i, i+1)
 	}
 	return true
-}
-
-// sumTotal computes the total from the ended and open turns.
-func (b *Costs) sumTotal() {
-	b.total = b.ended
-	for i := range b.open {
-		b.open[i].addOpen(&b.total)
-	}
 }
 
 // addOpen adds a turn that has not ended. If its cost is unknown, the sum becomes approximate, unless the
@@ -249,15 +244,7 @@ func (b *Costs) costFacts(t *stream.Turn, g *screen.Glyphs) []fact {
 // minAmount is the text for an amount too small for eight cells.
 const minAmount = "<$0.0001"
 
-// shortCost formats a cost for its column; see dollarText.
-func shortCost(p *screen.Pen, f price.Figure) display.Text {
-	if f.Source == price.Free {
-		return p.Clean(f.String())
-	}
-	return p.Clean(dollarText(f.USD, f.Approximate))
-}
-
-// TotalCost formats a sum as shortCost does, and adds the number of turns with an unknown cost.
+// TotalCost formats a sum as the list does a cost, and adds the number of turns with an unknown cost.
 func TotalCost(p *screen.Pen, t price.Sum) display.Text {
 	if t.Paid == 0 {
 		return p.Clean(t.String())
@@ -326,23 +313,17 @@ func (s *sessionCosts) addTurn(o *openTurn) {
 		if s.sessions[o.ask.Session] == nil {
 			s.sessions[o.ask.Session] = new(turnCosts)
 		}
-		s.trackConversation(o.ask)
+		if s.order = append(s.order, o.ask); len(s.order) > maxConversations {
+			delete(s.conversations, s.order[0].Conversation)
+			delete(s.sessions, s.order[0].Session)
+			s.order = s.order[1:]
+		}
 	}
 	for _, to := range []*turnCosts{of, s.sessions[o.ask.Session]} {
 		if to != nil {
 			o.addTo(&to.Sum)
 			to.turns++
 		}
-	}
-}
-
-// trackConversation adds a new conversation. If there are too many, it drops the oldest.
-func (s *sessionCosts) trackConversation(a *stream.RequestInfo) {
-	s.order = append(s.order, a)
-	if len(s.order) > maxConversations {
-		delete(s.conversations, s.order[0].Conversation)
-		delete(s.sessions, s.order[0].Session)
-		s.order = s.order[1:]
 	}
 }
 

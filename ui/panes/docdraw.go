@@ -66,7 +66,22 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 		p.Spaces(screen.Bare, indent)
 	}
 	if d.json == nil {
-		d.drawText(p, r, chosen)
+		// Raw text has a sign where a delta begins.
+		toks := d.callTokens()
+		text := d.Call.Args()
+		for off := int(r.Start); off < int(r.End); {
+			if d.Text.Marked(off) {
+				p.Text(screen.Muted, p.Glyph.Delta)
+			}
+			end := d.Text.NextMark(off, int(r.End))
+			role := screen.Plain
+			if n := tokenAt(toks, off); n < toks.Len() {
+				end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks.At(n).End))-off)
+				role = d.tokenRole(toks.At(n).Kind)
+			}
+			d.drawSpan(p, role, text[off:end], off, role == screen.Bad, chosen)
+			off = end
+		}
 	} else {
 		d.drawTokens(p, r, chosen)
 	}
@@ -114,25 +129,6 @@ func (d *Document) tokenRole(k json.TokenKind) screen.Role {
 		return screen.Bad
 	}
 	return screen.TokenRoles[k]
-}
-
-// drawText draws a row of raw text, with a sign where a delta begins.
-func (d *Document) drawText(p *screen.Pen, r layout.Row, chosen bool) {
-	toks := d.callTokens()
-	text := d.Call.Args()
-	for off := int(r.Start); off < int(r.End); {
-		if d.Text.Marked(off) {
-			p.Text(screen.Muted, p.Glyph.Delta)
-		}
-		end := d.Text.NextMark(off, int(r.End))
-		role := screen.Plain
-		if n := tokenAt(toks, off); n < toks.Len() {
-			end = off + unitEnd(d.drawer, text[off:end], min(end, int(toks.At(n).End))-off)
-			role = d.tokenRole(toks.At(n).Kind)
-		}
-		d.drawSpan(p, role, text[off:end], off, role == screen.Bad, chosen)
-		off = end
-	}
 }
 
 // drawSpan draws bytes of one token, split where the background changes. An open token and wrong bytes are

@@ -99,13 +99,6 @@ func (d *Document) setFolded(b layout.Box, fold bool, cursor int) {
 	}
 }
 
-// revealRow unfolds the container that hides a row.
-func (d *Document) revealRow(row int) {
-	for box := d.hidingBox(row); box != nil; box = d.hidingBox(row) {
-		d.setFolded(*box, false, row)
-	}
-}
-
 // Fold folds the container that begins on the cursor's row, or else the container around the cursor. If neither can
 // be folded, it returns the reason.
 func (d *Document) Fold() (why display.Text) {

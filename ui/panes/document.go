@@ -307,7 +307,18 @@ func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer)
 		o.read = 0
 		o.resetText()
 	}
-	o.decode(body, o.Complete || c == nil || !c.MayGrow())
+	// An escape or character that is cut off at the end is decoded when its remaining bytes arrive.
+	end := len(body)
+	if !o.Complete && c != nil && c.MayGrow() {
+		end = json.CompleteEscapes(body)
+		if half, ok := json.UnicodeEscape(body[max(0, end-6):end]); ok && end >= 6 && utf16.IsSurrogate(half) && half < 0xdc00 && json.TrailingBackslashes(body[:end-6])%2 == 0 {
+			end -= 6
+		}
+	}
+	if end > o.read {
+		o.Add(json.AppendUnquoted(nil, body[o.read:end]))
+		o.read = end
+	}
 	o.LayOut(w, h, draw)
 }
 
@@ -322,22 +333,6 @@ func stringBody(c *stream.Call, toks json.TokenList, n int) (body []byte, closed
 		return cut, true
 	}
 	return body, true
-}
-
-// decode appends the decoded new bytes. An escape or character that is cut off at the end is decoded when its
-// remaining bytes arrive.
-func (o *openString) decode(body []byte, whole bool) {
-	end := len(body)
-	if !whole {
-		end = json.CompleteEscapes(body)
-		if half, ok := json.UnicodeEscape(body[max(0, end-6):end]); ok && end >= 6 && utf16.IsSurrogate(half) && half < 0xdc00 && json.TrailingBackslashes(body[:end-6])%2 == 0 {
-			end -= 6
-		}
-	}
-	if end > o.read {
-		o.Add(json.AppendUnquoted(nil, body[o.read:end]))
-		o.read = end
-	}
 }
 
 // titleText returns the path, size and type in at most room cells. A long path is cut at its start.
@@ -425,7 +420,17 @@ func (d *Document) drawComing(p *screen.Pen, n int) {
 	if n < 0 || n >= rows {
 		if n == 0 && len(d.Call.Args()) == 0 {
 			p.Spaces(screen.Bare, d.Gutter)
-			d.drawNothing(p)
+			text := "no argument bytes yet"
+			switch {
+			case d.Call.ArgsLen() > 0:
+				text = "reloading the arguments"
+			case !d.Call.MayGrow():
+				text = "no argument bytes"
+			}
+			p.Text(screen.Muted, p.Clean(text))
+			if d.Wants != "" && d.Call.MayGrow() {
+				p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema needs ", ""), p.Left))
+			}
 		}
 		return
 	}
@@ -438,21 +443,6 @@ func (d *Document) drawComing(p *screen.Pen, n int) {
 	p.Text(screen.Tentative, display.Join(p.Glyph.Ghost, p.Clean(string(closers))))
 	if n == rows-1 && depth > 0 {
 		p.Text(screen.Tentative, p.Format(" and %d more", depth))
-	}
-}
-
-// drawNothing draws the reason why there are no arguments.
-func (d *Document) drawNothing(p *screen.Pen) {
-	text := "no argument bytes yet"
-	switch {
-	case d.Call.ArgsLen() > 0:
-		text = "reloading the arguments"
-	case !d.Call.MayGrow():
-		text = "no argument bytes"
-	}
-	p.Text(screen.Muted, p.Clean(text))
-	if d.Wants != "" && d.Call.MayGrow() {
-		p.TextOn(screen.Muted, screen.Bare, p.Truncate(p.Name(d.Wants).Between("; the schema needs ", ""), p.Left))
 	}
 }
 
@@ -498,7 +488,9 @@ func (d *Document) GoTo(off int) {
 		return
 	}
 	row := d.rowAt(off)
-	d.revealRow(row)
+	for box := d.hidingBox(row); box != nil; box = d.hidingBox(row) {
+		d.setFolded(*box, false, row)
+	}
 	d.tok = tokenAt(d.callTokens(), off)
 	if place := d.view.Place(row); place < d.Top || place >= d.Top+d.Height {
 		d.Center(place)

@@ -153,12 +153,6 @@ func (f *Findings) Draw(p *screen.Pen, y int, focused bool) {
 		mark = p.Glyph.Mark
 	}
 	p.TextOn(screen.Accent, g, mark)
-	f.drawFinding(p, line, g)
-	p.Fill(g)
-}
-
-// drawFinding draws one row of a finding.
-func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Surface) {
 	left := f.grid.wordsColumn(f.key.width)
 	switch {
 	case line.of >= len(f.list):
@@ -172,6 +166,7 @@ func (f *Findings) drawFinding(p *screen.Pen, line findingLine, g screen.Surface
 		p.TextOn(screen.Muted, g, p.Pad(line.where, f.grid.where).Between("", " "))
 	}
 	p.TextOn(screen.Plain, g, line.text)
+	p.Fill(g)
 }
 
 // Found is a finding and the Ref of its call or turn. The Ref is NoRef for a finding about the source.

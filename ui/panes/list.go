@@ -232,7 +232,17 @@ func (l *List) Extend(scene *Context, _, height int) {
 	if again || gone {
 		l.on = l.rows.shownMachine(l.on)
 	}
-	l.revealSelected(alone && len(l.rows.machines) > 1)
+	// Unfold the machine of the selection if the selection was changed elsewhere, or if a second machine has appeared.
+	joined, chosen := alone && len(l.rows.machines) > 1, l.scene.Chosen
+	if chosen != l.aim {
+		l.on = nil
+	}
+	if (chosen != l.last || joined) && l.on == nil && !l.scene.Follow {
+		if h, _ := l.rows.find(l.scene.View, l.scene.Of().Turn); h != nil && h.shut {
+			l.rows.setFolded(h, false)
+		}
+	}
+	l.last = chosen
 	for again := true; again; again = l.recountVisible() {
 		l.updateOrder()
 		l.Fit(l.totalRows(), l.headRows(height), height)
@@ -299,22 +309,11 @@ func (l *List) foldHealthy(on bool) {
 		l.host.Follow(false)
 		if l.order.folded = on; on {
 			l.updateOrder()
-			l.sayFolds()
+			if !slices.ContainsFunc(l.order.runs, func(r rowRun) bool { return r.n > 1 }) {
+				l.order.folded = false
+				l.host.Say(display.Lit("fewer than three healthy calls in a row"))
+			}
 		}
-	}
-}
-
-// sayFolds shows a notice and stops folding if no run is long enough to fold.
-func (l *List) sayFolds() {
-	n := 0
-	for _, r := range l.order.runs {
-		if r.n > 1 {
-			n++
-		}
-	}
-	if n == 0 {
-		l.order.folded = false
-		l.host.Say(display.Lit("fewer than three healthy calls in a row"))
 	}
 }
 
@@ -345,21 +344,6 @@ func (l *List) foldMachines() {
 
 // Leave moves the cursor from a machine row back to the selection.
 func (l *List) Leave() { l.on, l.last = nil, stream.NoRef }
-
-// revealSelected unfolds the machine of the selection if the selection was changed elsewhere, or if a second
-// machine has appeared.
-func (l *List) revealSelected(joined bool) {
-	chosen := l.scene.Chosen
-	if chosen != l.aim {
-		l.on = nil
-	}
-	if (chosen != l.last || joined) && l.on == nil && !l.scene.Follow {
-		if h, _ := l.rows.find(l.scene.View, l.scene.Of().Turn); h != nil && h.shut {
-			l.rows.setFolded(h, false)
-		}
-	}
-	l.last = chosen
-}
 
 // NextError returns the next bad call or turn in the order of the list, or the previous one if step is -1. At
 // the end, it returns NoRef once and then starts again. The second result reports whether there is a bad call

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolscope/providers"
+	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/ui/display"
 	"toolscope/ui/present"
@@ -31,7 +32,8 @@ func (l *List) Draw(p *screen.Pen, y int, focused bool) {
 	}
 	at, columns := l.targetOf(row), l.columnsOf(p.Left)
 	if at.turn == nil && at.machine == nil {
-		l.drawRule(p, at)
+		p.Text(screen.Muted, display.Join(display.Repeat(p.Glyph.Line, 3), at.healthyText().Between(" ", " ")))
+		p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
 		return
 	}
 	g, sign, role := screen.Bare, display.Lit(" "), screen.Accent
@@ -145,12 +147,6 @@ func (l *List) drawEmpty(p *screen.Pen, y int) {
 		role = screen.Muted
 	}
 	p.Text(role, p.Truncate(lines[y], p.Left))
-}
-
-// drawRule draws the rule above the healthy calls.
-func (l *List) drawRule(p *screen.Pen, at rowTarget) {
-	p.Text(screen.Muted, display.Join(display.Repeat(p.Glyph.Line, 3), at.healthyText().Between(" ", " ")))
-	p.Text(screen.Muted, display.Repeat(p.Glyph.Line, p.Left))
 }
 
 // healthyText says how many healthy calls the row stands for, and how many turns without a call.
@@ -489,7 +485,10 @@ func (l *List) sizeOf(p *screen.Pen, at rowTarget) display.Text {
 		return screen.Bytes(c.ArgsLen())
 	}
 	if at.toolCall() == nil && present.IsPlain(at.turn) {
-		return bodySize(l.scene.View, at.turn)
+		if x := l.scene.View.Exchange(at.turn.Exchange); x != nil && at.turn.Retention == stream.InMemory {
+			return screen.Bytes(int(x.Response.Size()))
+		}
+		return display.Text{} // the response was evicted
 	}
 	return p.Glyph.None
 }
@@ -571,7 +570,10 @@ func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 	case present.IsPlain(t):
 		return display.Text{}
 	case cost.Known():
-		return shortCost(p, cost)
+		if cost.Source == price.Free {
+			return p.Clean(cost.String())
+		}
+		return p.Clean(dollarText(cost.USD, cost.Approximate))
 	case t.Closed() && !isBackground(t):
 		return p.Glyph.None
 	}
@@ -596,12 +598,4 @@ func joinTexts(gap display.Text, parts ...display.Text) (all display.Text) {
 		}
 	}
 	return all
-}
-
-// bodySize returns the size of the response, or an empty text if it was evicted.
-func bodySize(v *providers.View, t *stream.Turn) display.Text {
-	if x := v.Exchange(t.Exchange); x != nil && t.Retention == stream.InMemory {
-		return screen.Bytes(int(x.Response.Size()))
-	}
-	return display.Text{}
 }

@@ -182,12 +182,8 @@ func (l *List) sortByHarm() {
 			}
 		}
 	}
-	l.sortByIdle(o.numbers[from:to])
-}
-
-// sortByIdle sorts the rows of open calls and turns: those that have been silent for longest come first, the others
-// stay sorted by time.
-func (l *List) sortByIdle(numbers []uint32) {
+	// Of the open calls and turns, those that have been silent for longest come first. The others stay sorted by time.
+	numbers := o.numbers[from:to]
 	idle := make(map[uint32]time.Duration)
 	for _, number := range numbers {
 		at := l.targetOfNumber(int(number))

@@ -261,7 +261,14 @@ func (r *machineRows) updateStates(states []MachineState) (gone bool) {
 	for i := range states {
 		r.machineNamed(states[i].Name).state = &states[i]
 	}
-	return r.dropUnknown()
+	// Remove machines that have neither turns nor a state.
+	n := len(r.machines)
+	r.machines = slices.DeleteFunc(r.machines, func(h *machineTurns) bool { return h.state == nil && len(h.turns)+h.dropped == 0 })
+	if len(r.machines) == n {
+		return false
+	}
+	r.recountAll()
+	return true
 }
 
 // Limits for the notes about a machine.
@@ -285,7 +292,31 @@ func (l *List) drawMachine(p *screen.Pen, h *machineTurns, g screen.Surface) {
 	if h.name == "" {
 		name = display.Lit("this machine")
 	}
-	told := l.machineNotes(p, h)
+	// The notes begin with the most important. If there is too little room, the last ones are left out first.
+	silent, bad, turns, waits, skew := machineNote{cells: 16}, machineNote{cells: 12, role: screen.Bad}, machineNote{cells: 16, role: screen.Muted}, machineNote{cells: 15}, machineNote{cells: 15}
+	if s := h.state; s != nil {
+		switch {
+		case s.Silent:
+			silent.text, silent.role = agoText(s.Age).Between("SILENT ", ""), screen.Bad
+		case s.Ended:
+			silent.text, silent.role = agoText(s.Age).Between("ended ", " ago"), screen.Muted
+		case s.Age >= minAge && s.Read:
+			silent.text, silent.role = agoText(s.Age).Between("sent ", " ago"), screen.Muted
+		case s.Age >= minAge:
+			silent.text, silent.role = agoText(s.Age).Between("heard ", " ago"), screen.Muted
+		}
+		if s.Waits > 0 {
+			waits.text = screen.Bytes(int(s.Waits)).Between("", " wait")
+		}
+		if s.Skew.Abs() >= minSkew {
+			skew.text = p.Format("clock %+.0f s", s.Skew.Seconds())
+		}
+	}
+	if n := h.count.bad; n > 0 {
+		bad.text = screen.Count(n).Between("", " bad")
+	}
+	turns.text = screen.Plural(len(h.turns)+h.dropped, "turn")
+	told := []machineNote{silent, bad, turns, waits, skew}
 	room, columns := p.Left-min(name.Width(), minMachineCells)-1, p.Left >= minTableCells
 	for width := 0; ; width = 0 {
 		for i := range told {
@@ -317,35 +348,6 @@ type machineNote struct {
 	text  display.Text
 	role  screen.Role
 	cells int // cells of its column
-}
-
-// machineNotes returns the notes about a machine, the most important first. If there is too little room, the
-// last ones are left out first.
-func (l *List) machineNotes(p *screen.Pen, h *machineTurns) []machineNote {
-	silent, bad, turns, waits, skew := machineNote{cells: 16}, machineNote{cells: 12, role: screen.Bad}, machineNote{cells: 16, role: screen.Muted}, machineNote{cells: 15}, machineNote{cells: 15}
-	if s := h.state; s != nil {
-		switch {
-		case s.Silent:
-			silent.text, silent.role = agoText(s.Age).Between("SILENT ", ""), screen.Bad
-		case s.Ended:
-			silent.text, silent.role = agoText(s.Age).Between("ended ", " ago"), screen.Muted
-		case s.Age >= minAge && s.Read:
-			silent.text, silent.role = agoText(s.Age).Between("sent ", " ago"), screen.Muted
-		case s.Age >= minAge:
-			silent.text, silent.role = agoText(s.Age).Between("heard ", " ago"), screen.Muted
-		}
-		if s.Waits > 0 {
-			waits.text = screen.Bytes(int(s.Waits)).Between("", " wait")
-		}
-		if s.Skew.Abs() >= minSkew {
-			skew.text = p.Format("clock %+.0f s", s.Skew.Seconds())
-		}
-	}
-	if n := h.count.bad; n > 0 {
-		bad.text = screen.Count(n).Between("", " bad")
-	}
-	turns.text = screen.Plural(len(h.turns)+h.dropped, "turn")
-	return []machineNote{silent, bad, turns, waits, skew}
 }
 
 // agoText formats an age, rounded down.
@@ -401,17 +403,6 @@ func (r *machineRows) addMachines(names []string) {
 		slices.SortFunc(r.machines, func(a, b *machineTurns) int { return strings.Compare(a.name, b.name) })
 		r.recountAll()
 	}
-}
-
-// dropUnknown removes machines that have neither turns nor a state. It reports whether there were any.
-func (r *machineRows) dropUnknown() bool {
-	n := len(r.machines)
-	r.machines = slices.DeleteFunc(r.machines, func(h *machineTurns) bool { return h.state == nil && len(h.turns)+h.dropped == 0 })
-	if len(r.machines) == n {
-		return false
-	}
-	r.recountAll()
-	return true
 }
 
 // recountAll counts the rows of all machines again and sets their positions. If there is more than one

@@ -112,7 +112,11 @@ func (s *Subject) Keys() []screen.Binding {
 		scrolls := cursorKeys(s.host, s.Summary.ScrollKeys("scroll"), s.toEnd)
 		return slices.Concat(screen.Can("help"), scrolls[1:2], screen.Can("next", "zoom"), []screen.Binding{backKey(s.host)}, scrolls[:1], scrolls[2:])
 	case s.string != nil:
-		return s.stringKeys()
+		keys := s.string.CursorKeys("scroll", s.string.MoveTo)
+		keys[len(keys)-1].Does = display.Lit("to the end, and stay there")
+		keys[len(keys)-1].Do = s.string.End
+		back := screen.Key("left h", "", "close", func() { s.Back() })
+		return slices.Concat(screen.Can("help", "escape", "search", "copy", "zoom"), []screen.Binding{back}, keys)
 	}
 	left, right := backKey(s.host), func() { s.host.Follow(false); s.MoveToken(1) }
 	left = left.Hinted("token").Show("h l")
@@ -142,15 +146,6 @@ func (s *Subject) Keys() []screen.Binding {
 		screen.Key("*", "", "fold or unfold all", fold(s.FoldAll)),
 		screen.Key("enter", "open", "open the selection", s.openSelected),
 	}, screen.Can("raw"), next, screen.Can("copy", "replay", "search", "next", "result"), cursorKeys(s.host, s.CursorKeys("", s.MoveRow), s.toEnd))
-}
-
-// stringKeys returns the keys for an open string.
-func (s *Subject) stringKeys() []screen.Binding {
-	keys := s.string.CursorKeys("scroll", s.string.MoveTo)
-	keys[len(keys)-1].Does = display.Lit("to the end, and stay there")
-	keys[len(keys)-1].Do = s.string.End
-	back := screen.Key("left h", "", "close", func() { s.Back() })
-	return slices.Concat(screen.Can("help", "escape", "search", "copy", "zoom"), []screen.Binding{back}, keys)
 }
 
 // openSelected opens the selected string, or unfolds the fold at the cursor. The selection then stays on this

@@ -86,7 +86,26 @@ func (s *Summary) Extend(facts []fact, v *providers.View, t *stream.Turn, width,
 	s.updateRefusal(v, t, height < shortPage, p)
 	if resized || before != s.refused || !slices.Equal(facts, s.facts) {
 		s.facts = facts
-		s.wrapFacts(p.Drawer)
+		s.head, s.foot = s.head[:0], s.foot[:0]
+		if s.head = append(s.head, s.refusal...); len(s.refusal) > 0 {
+			s.head = append(s.head, factLine{})
+		}
+		for _, word := range firstFacts {
+			if word == "error" && len(s.refusal) > 0 {
+				continue
+			}
+			s.head = s.appendFacts(s.head, s.textsAt(), p.Drawer, func(f fact) bool { return f.word == word })
+		}
+		for _, word := range laterFacts {
+			s.foot = s.appendFacts(s.foot, s.textsAt(), p.Drawer, func(f fact) bool { return f.word == word })
+		}
+		page := len(s.foot)
+		s.foot = s.appendFacts(append(s.foot, factLine{}), detailColumn-pageLeft+s.labelsAt(), p.Drawer, func(f fact) bool {
+			return !slices.Contains(firstFacts, f.word) && !slices.Contains(laterFacts, f.word)
+		})
+		if len(s.foot) == page+1 {
+			s.foot = s.foot[:page]
+		}
 	}
 	s.inRow = callsInRow(p, t.Calls, room)
 	s.Stick = s.Stick && !t.Closed()
@@ -150,30 +169,6 @@ var (
 	firstFacts = []string{"error", "ended by", "asked"}
 	laterFacts = []string{"tokens", "cost", "time", "file"}
 )
-
-// wrapFacts builds the rows of the facts.
-func (s *Summary) wrapFacts(draw display.Drawer) {
-	s.head, s.foot = s.head[:0], s.foot[:0]
-	if s.head = append(s.head, s.refusal...); len(s.refusal) > 0 {
-		s.head = append(s.head, factLine{})
-	}
-	for _, word := range firstFacts {
-		if word == "error" && len(s.refusal) > 0 {
-			continue
-		}
-		s.head = s.appendFacts(s.head, s.textsAt(), draw, func(f fact) bool { return f.word == word })
-	}
-	for _, word := range laterFacts {
-		s.foot = s.appendFacts(s.foot, s.textsAt(), draw, func(f fact) bool { return f.word == word })
-	}
-	page := len(s.foot)
-	s.foot = s.appendFacts(append(s.foot, factLine{}), detailColumn-pageLeft+s.labelsAt(), draw, func(f fact) bool {
-		return !slices.Contains(firstFacts, f.word) && !slices.Contains(laterFacts, f.word)
-	})
-	if len(s.foot) == page+1 {
-		s.foot = s.foot[:page]
-	}
-}
 
 // appendFacts adds the rows of the wanted facts. A fact without a label belongs to the previous fact.
 func (s *Summary) appendFacts(to []factLine, column int, draw display.Drawer, wanted func(fact) bool) []factLine {

@@ -59,30 +59,25 @@ func (r *turnRows) countTurns(turns []*stream.Turn, gone int, all bool) (known i
 	}
 	known = r.rows.len() - r.dropped
 	for _, t := range turns[known:] {
-		r.push(t)
+		at, up, call := len(r.groups), -1, int32(0)
+		if r.under != nil {
+			if i, of := r.under(t); i >= 0 && r.dropped+i < at {
+				up, call = r.dropped+i, of
+			}
+		}
+		r.groups = append(r.groups, group{up: up})
+		r.rows.push(0)
+		if up >= 0 {
+			g := &r.groups[up]
+			i := sort.Search(len(g.children), func(i int) bool { return g.children[i].call > call })
+			g.children = append(g.children, childTurn{})
+			copy(g.children[i+1:], g.children[i:])
+			g.children[i] = childTurn{call, at}
+		}
+		own, bad := r.ownOf(t)
+		r.setCounts(at, own, bad)
 	}
 	return known
-}
-
-// push counts one more turn.
-func (r *turnRows) push(t *stream.Turn) {
-	at, up, call := len(r.groups), -1, int32(0)
-	if r.under != nil {
-		if i, of := r.under(t); i >= 0 && r.dropped+i < at {
-			up, call = r.dropped+i, of
-		}
-	}
-	r.groups = append(r.groups, group{up: up})
-	r.rows.push(0)
-	if up >= 0 {
-		g := &r.groups[up]
-		i := sort.Search(len(g.children), func(i int) bool { return g.children[i].call > call })
-		g.children = append(g.children, childTurn{})
-		copy(g.children[i+1:], g.children[i:])
-		g.children[i] = childTurn{call, at}
-	}
-	own, bad := r.ownOf(t)
-	r.setCounts(at, own, bad)
 }
 
 // ownOf returns the number of a turn's own rows, and how many of those are bad.

@@ -104,28 +104,23 @@ func (w *Wire) setSelection(v *providers.View, c Selection) {
 		kept = c.Turn.Retention
 	}
 	if c.asRef() == w.of && kept == w.kept {
-		w.forgetEvents(v.ArrivedEvents())
+		if events := v.ArrivedEvents(); w.next > events {
+			k, _ := slices.BinarySearch(w.Events, int32(events))
+			w.next = events
+			for n := len(w.pings) - 1; n >= 0 && int(w.pings[n].last) >= events; n-- {
+				if row := w.pings[n].row; row < k { // some events of this row are gone, so the row is counted again
+					k, w.next = row, int(w.Events[row])
+				}
+				w.pings = w.pings[:n]
+			}
+			w.Events, w.deltas = w.Events[:k], w.deltas[:k]
+		}
 		return
 	}
 	*w = Wire{PaneRows: NewRows(w.host, nil), of: c.asRef(), kept: kept}
 	w.Stick = c.Call != nil && c.Call.MayGrow()
 	if c.Turn != nil {
 		w.next = int(c.Turn.OpenedBy)
-	}
-}
-
-// forgetEvents drops the rows of events that no longer exist.
-func (w *Wire) forgetEvents(events int) {
-	if w.next > events {
-		k, _ := slices.BinarySearch(w.Events, int32(events))
-		w.next = events
-		for n := len(w.pings) - 1; n >= 0 && int(w.pings[n].last) >= events; n-- {
-			if row := w.pings[n].row; row < k { // some events of this row are gone, so the row is counted again
-				k, w.next = row, int(w.Events[row])
-			}
-			w.pings = w.pings[:n]
-		}
-		w.Events, w.deltas = w.Events[:k], w.deltas[:k]
 	}
 }
 
