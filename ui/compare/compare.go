@@ -133,7 +133,16 @@ func (c *comparison) Extend(v *providers.View, w, h int) {
 	if c.full != nil {
 		c.full.extend(c, v, w, h)
 	}
-	now := c.columnStates(v)
+	now := make([]columnState, len(c.columns))
+	for i := range c.columns {
+		col := &c.columns[i]
+		if x := v.Exchange(col.Exchange); x != nil {
+			now[i].ended = x.Ended
+		}
+		if t := col.findTurn(v); t != nil {
+			now[i].turn, now[i].events, now[i].kept = t.Ref(), t.Events, t.Retention
+		}
+	}
 	fresh := !slices.Equal(now, c.seen)
 	if !fresh && !c.stale && w == c.w && h == c.h {
 		c.extendBelow(v)
@@ -148,20 +157,6 @@ func (c *comparison) Extend(v *providers.View, w, h int) {
 	c.describeTurns(v)
 	c.layOut(v)
 	c.extendBelow(v)
-}
-
-func (c *comparison) columnStates(v *providers.View) []columnState {
-	all := make([]columnState, len(c.columns))
-	for i := range c.columns {
-		col := &c.columns[i]
-		if x := v.Exchange(col.Exchange); x != nil {
-			all[i].ended = x.Ended
-		}
-		if t := col.findTurn(v); t != nil {
-			all[i].turn, all[i].events, all[i].kept = t.Ref(), t.Events, t.Retention
-		}
-	}
-	return all
 }
 
 // columnTurns returns the turns of the columns. It returns nil for a turn that has not opened.
@@ -201,7 +196,19 @@ func (c *comparison) describeTurns(v *providers.View) {
 		}
 		c.times = append(c.times, t)
 	}
-	c.findSameRequests(v)
+	if len(c.sameRequests) != len(c.columns) {
+		c.sameRequests = make([]diff.SameRequest, len(c.columns))
+		base := diff.RequestOf(v, v.Exchange(c.columns[c.base].Exchange))
+		for i := range c.columns {
+			if i == c.base {
+				continue
+			}
+			r := diff.RequestOf(v, v.Exchange(c.columns[i].Exchange))
+			if way, ok := r.SameElsewhere(&base); ok {
+				c.sameRequests[i] = way
+			}
+		}
+	}
 	count := p.Count()
 	c.pending = count.Pending
 	c.differs = !count.Equal() || slices.ContainsFunc(p.Sides, func(s diff.Side) bool { return s.Fails != "" })
@@ -248,24 +255,6 @@ func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) strin
 		return screen.ShortName(t.Failure)
 	}
 	return ""
-}
-
-// findSameRequests finds the columns whose request equals the base's request but was sent to another host.
-func (c *comparison) findSameRequests(v *providers.View) {
-	if len(c.sameRequests) == len(c.columns) {
-		return
-	}
-	c.sameRequests = make([]diff.SameRequest, len(c.columns))
-	base := diff.RequestOf(v, v.Exchange(c.columns[c.base].Exchange))
-	for i := range c.columns {
-		if i == c.base {
-			continue
-		}
-		r := diff.RequestOf(v, v.Exchange(c.columns[i].Exchange))
-		if way, ok := r.SameElsewhere(&base); ok {
-			c.sameRequests[i] = way
-		}
-	}
 }
 
 // Keys returns the key bindings of the table, or of the full value.

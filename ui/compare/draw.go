@@ -158,7 +158,23 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	}
 	tail := display.Text{}
 	if len(shown) < len(c.columns) {
-		tail = c.rangeOf(p, shown)
+		from, to := c.first+2, c.first+len(shown)
+		which := p.Format("%d%s%d", from, p.Glyph.Dash, to)
+		switch {
+		case c.first == 0:
+			which = p.Format("1%s%d", p.Glyph.Dash, to)
+		case from == to:
+			which = p.Format("1, %d", to)
+		default:
+			which = which.Between("1, ", "")
+		}
+		tail = p.Format("columns %s of %d", which, len(c.columns))
+		if c.first > 0 {
+			tail = display.Join(tail, display.Lit(" "), p.Glyph.Back)
+		}
+		if to < len(c.columns) {
+			tail = display.Join(tail, display.Lit(" "), p.Glyph.Onward)
+		}
 	}
 	if len(c.rows) > c.Height {
 		rows := p.Format("  rows %d%s%d of %s", c.Top+1, p.Glyph.Dash, min(len(c.rows), c.Top+c.Height), screen.Count(len(c.rows)))
@@ -167,57 +183,6 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 		}
 	}
 	p.Right(screen.Muted, screen.Bare, tail.Between("", " "))
-}
-
-// rangeOf says which columns are visible.
-func (c *comparison) rangeOf(p *screen.Pen, shown []int) display.Text {
-	from, to := c.first+2, c.first+len(shown)
-	which := p.Format("%d%s%d", from, p.Glyph.Dash, to)
-	switch {
-	case c.first == 0:
-		which = p.Format("1%s%d", p.Glyph.Dash, to)
-	case from == to:
-		which = p.Format("1, %d", to)
-	default:
-		which = which.Between("1, ", "")
-	}
-	text := p.Format("columns %s of %d", which, len(c.columns))
-	if c.first > 0 {
-		text = display.Join(text, display.Lit(" "), p.Glyph.Back)
-	}
-	if to < len(c.columns) {
-		text = display.Join(text, display.Lit(" "), p.Glyph.Onward)
-	}
-	return text
-}
-
-// drawTime draws the time bar of a turn, and its time.
-func (c *comparison) drawTime(p *screen.Pen, i int) {
-	if i >= len(c.times) || c.times[i].End < 0 {
-		c.drawWaiting(p, i)
-		return
-	}
-	t := &c.times[i]
-	coming := screen.Plain
-	if !t.Over {
-		coming = screen.Live
-	}
-	for n := 0; n < len(c.bars.of[i]); {
-		piece, from := c.bars.of[i][n], n
-		for n < len(c.bars.of[i]) && c.bars.of[i][n] == piece {
-			n++
-		}
-		look := [...]struct {
-			role screen.Role
-			sign display.Text
-		}{{screen.Plain, display.Lit(" ")}, {screen.Muted, p.Glyph.Idle}, {screen.Muted, p.Glyph.Silent}, {coming, p.Glyph.Coming}}[piece]
-		p.Text(look.role, display.Repeat(look.sign, n-from))
-	}
-	took := screen.Time(t.End)
-	if !t.Over {
-		took = took.Between("~", "")
-	}
-	p.Text(screen.Plain, took.Between(" ", ""))
 }
 
 // drawWaiting draws the cell of a turn that has no times.

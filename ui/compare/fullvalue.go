@@ -160,7 +160,20 @@ func (f *valueView) draw(c *comparison, p *screen.Pen, y int) {
 // drawText draws row n of the captions and the values.
 func (f *valueView) drawText(c *comparison, p *screen.Pen, n int) {
 	if !f.isSideBySide(c.w) {
-		f.drawBeneath(p, n)
+		first := 1
+		if f.sheets[0] != nil {
+			first += f.sheets[0].Rows
+		}
+		switch {
+		case n == 0:
+			f.drawCaption(p, 0)
+		case n < first:
+			f.drawRow(p, 0, n-1)
+		case n == first:
+			f.drawCaption(p, 1)
+		default:
+			f.drawRow(p, 1, n-first-1)
+		}
 		return
 	}
 	half := (c.w - 1) / 2
@@ -180,24 +193,6 @@ func (f *valueView) drawText(c *comparison, p *screen.Pen, n int) {
 		}
 		f.drawRow(p, i, n-1)
 		p.Fill(screen.Bare)
-	}
-}
-
-// drawBeneath draws row n of both values, one below the other.
-func (f *valueView) drawBeneath(p *screen.Pen, n int) {
-	first := 1
-	if f.sheets[0] != nil {
-		first += f.sheets[0].Rows
-	}
-	switch {
-	case n == 0:
-		f.drawCaption(p, 0)
-	case n < first:
-		f.drawRow(p, 0, n-1)
-	case n == first:
-		f.drawCaption(p, 1)
-	default:
-		f.drawRow(p, 1, n-first-1)
 	}
 }
 

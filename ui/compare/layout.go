@@ -111,7 +111,25 @@ func (c *comparison) layOut(v *providers.View) {
 		}
 	}
 	c.nameGroups(v)
-	c.planHead(v)
+	// Allot rows to the parts of the head.
+	h := head{heads: c.h >= 10, blank: c.h >= modes.Tall, edge: c.h >= 6}
+	n := 0
+	switch {
+	case c.h >= modes.Tall:
+		n = barRows
+	case c.h >= 10:
+		n = 2
+	case c.h >= 6:
+		n = 1
+	}
+	h.says = c.calloutRows(n)
+	if c.h >= 6 {
+		h.turns = min(len(c.columns), max(2, (c.h-h.rowCount())/2))
+	}
+	at := slices.Index(c.columnOrder(), c.selected)
+	h.first = max(0, min(max(c.head.first, at-h.turns+1), at, len(c.columns)-h.turns))
+	c.head = h
+	c.fillMatrix(v)
 	c.makeLines(v)
 	room := max(4, c.w-c.laneStart()-timeRoom)
 	c.bars = timeBars{cell: diff.Scale(c.times, room, c.byPhase)}
@@ -159,7 +177,20 @@ func (c *comparison) makeLines(v *providers.View) {
 		}
 	}
 	c.different = c.countDifferences(v)
-	c.addEqualLines(v)
+	// Below an edge are the rows that are equal in all turns. If they are hidden or don't fit, there is only the edge.
+	edge := len(c.rows)
+	c.rows = append(c.rows, line{kind: edgeLine})
+	c.addGroups(v, true)
+	if c.sameFinish(v) {
+		c.addLine(line{kind: finishLine, same: true}, func(int) bool { return true })
+	}
+	n := len(c.rows) - edge - 1
+	if c.folded = c.fold == hidden || c.fold == fitting && len(c.rows) > c.h-c.head.rowCount(); c.folded {
+		c.rows = c.rows[:edge+1]
+	}
+	if c.rows[edge].row = n; n == 0 {
+		c.rows = c.rows[:edge]
+	}
 }
 
 // countDifferences returns the number of calls and fields that differ.
@@ -174,24 +205,6 @@ func (c *comparison) countDifferences(v *providers.View) (n int) {
 		}
 	}
 	return n
-}
-
-// addEqualLines adds the rows that are equal in all turns, below an edge. If they are hidden or don't fit, it adds
-// only the edge.
-func (c *comparison) addEqualLines(v *providers.View) {
-	edge := len(c.rows)
-	c.rows = append(c.rows, line{kind: edgeLine})
-	c.addGroups(v, true)
-	if c.sameFinish(v) {
-		c.addLine(line{kind: finishLine, same: true}, func(int) bool { return true })
-	}
-	n := len(c.rows) - edge - 1
-	if c.folded = c.fold == hidden || c.fold == fitting && len(c.rows) > c.h-c.head.rowCount(); c.folded {
-		c.rows = c.rows[:edge+1]
-	}
-	if c.rows[edge].row = n; n == 0 {
-		c.rows = c.rows[:edge]
-	}
 }
 
 // addGroups adds the rows of calls and fields that are equal, or of those that differ. Above a field that

@@ -8,7 +8,6 @@ import (
 	"toolscope/stream"
 	"toolscope/ui/diff"
 	"toolscope/ui/display"
-	"toolscope/ui/modes"
 	"toolscope/ui/screen"
 )
 
@@ -54,28 +53,6 @@ func (h *head) rowCount() int {
 		}
 	}
 	return n
-}
-
-// planHead allots rows to the parts of the head.
-func (c *comparison) planHead(v *providers.View) {
-	h := head{heads: c.h >= 10, blank: c.h >= modes.Tall, edge: c.h >= 6}
-	n := 0
-	switch {
-	case c.h >= modes.Tall:
-		n = barRows
-	case c.h >= 10:
-		n = 2
-	case c.h >= 6:
-		n = 1
-	}
-	h.says = c.calloutRows(n)
-	if c.h >= 6 {
-		h.turns = min(len(c.columns), max(2, (c.h-h.rowCount())/2))
-	}
-	at := slices.Index(c.columnOrder(), c.selected)
-	h.first = max(0, min(max(c.head.first, at-h.turns+1), at, len(c.columns)-h.turns))
-	c.head = h
-	c.fillMatrix(v)
 }
 
 // calloutRows returns the longest form of the sentence that fits in the given number of rows. If none fits, it cuts
@@ -264,7 +241,36 @@ func (c *comparison) drawMatrix(p *screen.Pen, i int) {
 	if words := h.against[i]; !words.Text.Empty() {
 		p.Text(words.Role, p.Truncate(words.Text, p.Left))
 	}
-	c.drawLane(p, i)
+	// The time bars of all turns have the same scale.
+	if c.w < laneFrom || i >= len(c.bars.of) {
+		return
+	}
+	p.Spaces(screen.Bare, p.Left-(c.w-c.laneStart()))
+	if i >= len(c.times) || c.times[i].End < 0 {
+		c.drawWaiting(p, i)
+		return
+	}
+	t := &c.times[i]
+	coming := screen.Plain
+	if !t.Over {
+		coming = screen.Live
+	}
+	for n := 0; n < len(c.bars.of[i]); {
+		piece, from := c.bars.of[i][n], n
+		for n < len(c.bars.of[i]) && c.bars.of[i][n] == piece {
+			n++
+		}
+		look := [...]struct {
+			role screen.Role
+			sign display.Text
+		}{{screen.Plain, display.Lit(" ")}, {screen.Muted, p.Glyph.Idle}, {screen.Muted, p.Glyph.Silent}, {coming, p.Glyph.Coming}}[piece]
+		p.Text(look.role, display.Repeat(look.sign, n-from))
+	}
+	took := screen.Time(t.End)
+	if !t.Over {
+		took = took.Between("~", "")
+	}
+	p.Text(screen.Plain, took.Between(" ", ""))
 }
 
 // laneFrom is the minimum width at which the matrix shows the times of the turns as bars.
@@ -277,15 +283,6 @@ func (c *comparison) laneStart() int {
 		at += of.cells
 	}
 	return at
-}
-
-// drawLane draws the time of a turn as a bar. All bars have the same scale.
-func (c *comparison) drawLane(p *screen.Pen, i int) {
-	if c.w < laneFrom || i >= len(c.bars.of) {
-		return
-	}
-	p.Spaces(screen.Bare, p.Left-(c.w-c.laneStart()))
-	c.drawTime(p, i)
 }
 
 // drawMatrixHeads draws the column heads of the matrix.

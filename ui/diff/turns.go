@@ -125,8 +125,23 @@ func nearbyTurns(v *providers.View, own *stream.Turn, tool string) []ComparedTur
 func ColumnNames(v *providers.View, places []ComparedTurn, short func(model string) string) []string {
 	return DistinctNames(len(places),
 		func(i int) string { return short(modelOf(v, places[i])) },
-		func(i int) string { return localHostName(v.Exchange(places[i].Exchange)) },
-		func(i int) string { return fileOf(v.Exchange(places[i].Exchange)) },
+		func(i int) string { // the file of a request that toolscope sent begins with toolscope's own name for the host
+			x := v.Exchange(places[i].Exchange)
+			if x == nil || x.Head.URL == "" {
+				return ""
+			}
+			name, _, _ := strings.Cut(x.Head.File, "/")
+			if _, err := host.Find(name); err == nil {
+				return name
+			}
+			return HostOf(x)
+		},
+		func(i int) string {
+			if x := v.Exchange(places[i].Exchange); x != nil && x.Head.File != "" {
+				return path.Base(x.Head.File)
+			}
+			return ""
+		},
 		func(i int) string {
 			if t, _ := v.Find(places[i].Turn); t != nil {
 				return strings.TrimSpace(short(modelOf(v, places[i])) + " #" + strconv.Itoa(int(t.Number)+1))
@@ -171,26 +186,6 @@ func HostOf(x *providers.Exchange) string {
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	return name
-}
-
-// localHostName returns toolscope's own name for the host if the file's name begins with that name, as for requests
-// that toolscope sent. Otherwise, it returns the result of HostOf, or "" without a URL.
-func localHostName(x *providers.Exchange) string {
-	if x == nil || x.Head.URL == "" {
-		return ""
-	}
-	name, _, _ := strings.Cut(x.Head.File, "/")
-	if _, err := host.Find(name); err == nil {
-		return name
-	}
-	return HostOf(x)
-}
-
-func fileOf(x *providers.Exchange) string {
-	if x == nil || x.Head.File == "" {
-		return ""
-	}
-	return path.Base(x.Head.File)
 }
 
 // NamedCall contains the facts about a call by which Align matches it.
@@ -280,7 +275,7 @@ func (a *callAligner) addTurn(turn int, calls []NamedCall) {
 	before := len(a.sets) - 1
 	for i, c := range calls {
 		if at[i] >= 0 {
-			before = a.setIndex(turn, i)
+			before = slices.IndexFunc(a.sets, func(set []int) bool { return set[turn] == i })
 			continue
 		}
 		before++
@@ -291,11 +286,6 @@ func (a *callAligner) addTurn(turn int, calls []NamedCall) {
 		set[turn] = i
 		a.sets, a.first = slices.Insert(a.sets, before, set), slices.Insert(a.first, before, c)
 	}
-}
-
-// setIndex returns the index of the set that contains a call.
-func (a *callAligner) setIndex(turn, call int) int {
-	return slices.IndexFunc(a.sets, func(set []int) bool { return set[turn] == call })
 }
 
 // CellFindings returns the findings inside a field in a call's arguments. Use it only for a field without
