@@ -505,7 +505,15 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 	if v != nil {
 		worst = v.worst
 	}
-	drawGutter(p, g, n == m.At, worst)
+	mark, role := display.Lit(" "), screen.Accent
+	if n == m.At {
+		mark = p.Glyph.Mark
+	}
+	if g == screen.Bare {
+		role = screen.Muted
+	}
+	p.TextOn(role, g, mark)
+	p.TextOn(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(p.Clean(m.rowName(n)), c.name-1), c.name))
 	if c.as > 0 {
 		p.TextOn(screen.Muted, g, p.Pad(p.Clean(m.asWord(n)), c.as))
@@ -536,20 +544,6 @@ func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
 		return p.Clean(takesWords[a.Verdict])
 	}
 	return p.Format("%-8s %s", takesWords[a.Verdict], [...]string{"", "by rule", "seen"}[a.By])
-}
-
-// drawGutter writes the cursor and the sign for the row's severity. Without the ground of the selection, the cursor is
-// muted.
-func drawGutter(p *screen.Pen, g screen.Surface, cursor bool, worst rowSeverity) {
-	mark, role := display.Lit(" "), screen.Accent
-	if cursor {
-		mark = p.Glyph.Mark
-	}
-	if g == screen.Bare {
-		role = screen.Muted
-	}
-	p.TextOn(role, g, mark)
-	p.TextOn(worst.role(), g, p.Clean(worst.sign()).Between("", " "))
 }
 
 // drawLosses writes the worst loss and the number of further losses. If the provider refuses the request and no loss

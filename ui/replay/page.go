@@ -280,7 +280,13 @@ func (m *replayMode) drawFull(p *screen.Pen, y int) {
 	case y == 0:
 		m.drawSectionTitles(p)
 	case y == 1:
-		m.drawWhat(p)
+		p.TextOn(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, as %s", m.targets[m.to].Name, m.policyName()), p.Left))
+		for _, size := range m.sectionSizes(m.section) {
+			if size.Width()+3 < p.Left {
+				p.TextOn(screen.Muted, screen.Bare, size.Between("   ", ""))
+				break
+			}
+		}
 	case m.section == lossSection:
 		m.drawNotes(p, y-sectionHeadRows)
 	default:
@@ -303,17 +309,6 @@ func (m *replayMode) drawSectionTitles(p *screen.Pen) {
 	}
 	if w.Rows > w.Height {
 		p.Right(screen.Muted, screen.Bare, right)
-	}
-}
-
-// drawWhat writes the target, the policy and the size of the section.
-func (m *replayMode) drawWhat(p *screen.Pen) {
-	p.TextOn(screen.Plain, screen.Bare, p.Truncate(p.Format("  to %s, as %s", m.targets[m.to].Name, m.policyName()), p.Left))
-	for _, size := range m.sectionSizes(m.section) {
-		if size.Width()+3 < p.Left {
-			p.TextOn(screen.Muted, screen.Bare, size.Between("   ", ""))
-			break
-		}
 	}
 }
 

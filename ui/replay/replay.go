@@ -215,12 +215,19 @@ func (m *replayMode) policyName() string { return replay.Policies[m.policy].Name
 // Keys returns the key bindings for the table, or for the section that fills the screen.
 func (m *replayMode) Keys() []screen.Binding {
 	if m.full {
-		return m.sectionKeys()
+		turn := func(by pageSection) func() { return func() { m.section = (m.section + by) % numSections } }
+		keys := []screen.Binding{
+			screen.Key("esc q", "back", "back to the table", func() { m.full = false }),
+		}
+		keys = append(keys, m.sections[m.section].ScrollKeys("scroll")...)
+		keys = append(keys,
+			screen.Key("right l tab", "next", "next section: sent, wrote, lost", turn(1)).Show("h l"),
+			screen.Key("left h shift+tab", "", "previous section: lost, wrote, sent", turn(numSections-1)),
+			m.nextPolicyKey(), m.rawKey(),
+		)
+		keys = append(keys, m.outlet.Keys(m.host, m.draw, m.shownBody)...)
+		return append(keys, m.previousPolicyKey(), m.scopeKey().WithoutHint())
 	}
-	return m.tableKeys()
-}
-
-func (m *replayMode) tableKeys() []screen.Binding {
 	if m.picking {
 		return m.pickKeys()
 	}
@@ -273,21 +280,6 @@ func (m *replayMode) pickPolicyKey() screen.Binding {
 		m.picking, m.picked, m.policies = true, m.policy, true
 		m.placeCursor()
 	})
-}
-
-func (m *replayMode) sectionKeys() []screen.Binding {
-	turn := func(by pageSection) func() { return func() { m.section = (m.section + by) % numSections } }
-	keys := []screen.Binding{
-		screen.Key("esc q", "back", "back to the table", func() { m.full = false }),
-	}
-	keys = append(keys, m.sections[m.section].ScrollKeys("scroll")...)
-	keys = append(keys,
-		screen.Key("right l tab", "next", "next section: sent, wrote, lost", turn(1)).Show("h l"),
-		screen.Key("left h shift+tab", "", "previous section: lost, wrote, sent", turn(numSections-1)),
-		m.nextPolicyKey(), m.rawKey(),
-	)
-	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.shownBody)...)
-	return append(keys, m.previousPolicyKey(), m.scopeKey().WithoutHint())
 }
 
 func (m *replayMode) nextPolicyKey() screen.Binding {

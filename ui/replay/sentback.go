@@ -191,7 +191,14 @@ func (m *sentBackMode) layOut() {
 		gone = []panes.Span{{End: len(wrote)}}
 	}
 	raw := !json.IsObject(wrote) || !json.IsObject(sent) || m.free
-	m.says = m.sentenceRows()
+	words := "sent back " + m.currentSentBack().Outcome
+	if m.finding.Diagnosis != nil {
+		words = m.finding.Message
+		if _, after, ok := strings.Cut(words, ": "); ok && strings.HasPrefix(words, "a later request ") {
+			words = after
+		}
+	}
+	m.says = display.Wrap(m.draw.Clean(present.AsSentence(screen.ShortName(words))), max(m.w-8, 8))
 	m.sides = [2]panes.TextSheet{}
 	m.sides[0].Add(panes.NewBlock(display.Text{}, wrote, raw, gone, max(left-m.signWidth(), 1), m.draw))
 	if m.hasCall() {
@@ -512,19 +519,6 @@ func (m *sentBackMode) whyEmpty(side int) display.Text {
 		return display.Lit("the request doesn't contain the call")
 	}
 	return display.Lit("no argument bytes")
-}
-
-// sentenceRows returns a sentence about the call's outcome, in rows. If there is a finding, the sentence is
-// its text.
-func (m *sentBackMode) sentenceRows() []display.Text {
-	words := "sent back " + m.currentSentBack().Outcome
-	if m.finding.Diagnosis != nil {
-		words = m.finding.Message
-		if _, after, ok := strings.Cut(words, ": "); ok && strings.HasPrefix(words, "a later request ") {
-			words = after
-		}
-	}
-	return display.Wrap(m.draw.Clean(present.AsSentence(screen.ShortName(words))), max(m.w-8, 8))
 }
 
 // fullRequest shows the request's body with the call's arguments marked.

@@ -356,7 +356,15 @@ func (f *Finding) sarifLocations() []sarifLocation {
 	var l sarifLocation
 	if f.File != "" && f.File != "stdin" {
 		l.Physical = new(sarifPhysical)
-		l.Physical.Artifact.URI = fileURI(f.File)
+		slashed := strings.ReplaceAll(filepath.ToSlash(f.File), `\`, "/") // the URI of a relative path is relative
+		u := url.URL{Path: slashed}
+		switch {
+		case strings.HasPrefix(slashed, "/"):
+			u.Scheme = "file"
+		case len(slashed) > 2 && slashed[1] == ':':
+			u.Scheme, u.Path = "file", "/"+slashed
+		}
+		l.Physical.Artifact.URI = u.String()
 		if f.Place.End > f.Place.Start {
 			l.Physical.Region = &sarifRegion{StartLine: f.Place.Line, EndLine: f.Place.Last, ByteOffset: &f.Place.Start, ByteLength: f.Place.End - f.Place.Start}
 		}
@@ -368,17 +376,4 @@ func (f *Finding) sarifLocations() []sarifLocation {
 		return nil
 	}
 	return []sarifLocation{l}
-}
-
-// fileURI returns a path as a URI. The URI of a relative path is relative.
-func fileURI(name string) string {
-	slashed := strings.ReplaceAll(filepath.ToSlash(name), `\`, "/")
-	u := url.URL{Path: slashed}
-	switch {
-	case strings.HasPrefix(slashed, "/"):
-		u.Scheme = "file"
-	case len(slashed) > 2 && slashed[1] == ':':
-		u.Scheme, u.Path = "file", "/"+slashed
-	}
-	return u.String()
 }

@@ -196,7 +196,27 @@ func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	fmt.Fprintf(&b, "<title id=\"t\">%s</title>\n<desc id=\"d\">%s</desc>\n%s", inXML(title), inXML(c.describe(calls)), svgStyle)
 	fmt.Fprintf(&b, `<rect class="bg" width="100%%" height="100%%" rx="8"/>`+"\n"+`<text x="16" y="28">%s</text>`+"\n", inXML(title))
 	fmt.Fprintf(&b, `<text x="16" y="50" class="dim">%s</text>`+"\n", inXML(fmt.Sprintf("%s %s, %s %s", c.Turn.Protocol, c.Turn.Model, c.Turn.Phase(), c.Turn.Finish)))
-	axis := c.newAxis(calls, at)
+	axis := &axis{at: at, timed: true}
+	var events []int
+	for _, call := range calls {
+		events = append(events, int(call.OpenedBy))
+		for n := range call.Deltas() {
+			events = append(events, int(call.DeltaEvent(n)))
+		}
+	}
+	if c.Call == nil {
+		events = append(events, int(c.Turn.OpenedBy))
+	}
+	for _, e := range events {
+		axis.timed = axis.timed && at(e) >= 0
+	}
+	for i, e := range events {
+		v := axis.valueAt(e)
+		if i == 0 {
+			axis.first, axis.last = v, v
+		}
+		axis.first, axis.last = min(axis.first, v), max(axis.last, v)
+	}
 	for i, call := range calls {
 		axis.drawBar(&b, call, svgTop+i*svgRow)
 	}
@@ -230,31 +250,6 @@ type axis struct {
 	at          func(event int) time.Duration
 	timed       bool
 	first, last float64
-}
-
-func (c *Subject) newAxis(calls []*stream.Call, at func(event int) time.Duration) *axis {
-	a := &axis{at: at, timed: true}
-	var events []int
-	for _, call := range calls {
-		events = append(events, int(call.OpenedBy))
-		for n := range call.Deltas() {
-			events = append(events, int(call.DeltaEvent(n)))
-		}
-	}
-	if c.Call == nil {
-		events = append(events, int(c.Turn.OpenedBy))
-	}
-	for _, e := range events {
-		a.timed = a.timed && at(e) >= 0
-	}
-	for i, e := range events {
-		v := a.valueAt(e)
-		if i == 0 {
-			a.first, a.last = v, v
-		}
-		a.first, a.last = min(a.first, v), max(a.last, v)
-	}
-	return a
 }
 
 func (a *axis) valueAt(event int) float64 {

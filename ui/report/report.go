@@ -65,18 +65,15 @@ type Location struct {
 	Line, Last int // numbers of the lines with the first and the last byte, from 1
 }
 
-// Fingerprint returns the finding's fingerprint.
-func (f *Finding) Fingerprint() string { return fingerprintOf(f.Code, f.File, f.Tool, f.Facts) }
-
-// fingerprintOf returns the fingerprint of a finding: the version, and a hash of the code, the file's name, the
-// tool and the facts. It does not depend on the message, so the message's text may change.
-func fingerprintOf(code, file, tool, facts string) string {
+// Fingerprint returns the fingerprint of a finding: the version, and a hash of the code, the file's name, the tool and
+// the facts. It does not depend on the message, so the message's text may change.
+func (f *Finding) Fingerprint() string {
 	sum := sha256.New()
-	for _, part := range []string{code, stableText(path.Base(strings.ReplaceAll(file, `\`, "/"))), stableText(tool)} {
+	for _, part := range []string{f.Code, stableText(path.Base(strings.ReplaceAll(f.File, `\`, "/"))), stableText(f.Tool)} {
 		sum.Write([]byte(part))
 		sum.Write([]byte{0})
 	}
-	for fact := range strings.SplitSeq(strings.TrimSuffix(facts, "\x00"), "\x00") {
+	for fact := range strings.SplitSeq(strings.TrimSuffix(f.Facts, "\x00"), "\x00") {
 		sum.Write([]byte(stableText(fact)))
 		sum.Write([]byte{0})
 	}

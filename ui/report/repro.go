@@ -233,28 +233,24 @@ func isControl(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r >= 0
 // escapes.
 func shellQuote(text string) string {
 	if strings.ContainsFunc(text, isControl) {
-		return shellQuoteEscaped(text)
+		// bash, zsh and ksh interpret escapes in $'…'.
+		var b strings.Builder
+		b.WriteString("$'")
+		for i := range len(text) {
+			switch c := text[i]; {
+			case c == '\'' || c == '\\':
+				b.WriteByte('\\')
+				b.WriteByte(c)
+			case c < ' ' || c >= 0x7f:
+				fmt.Fprintf(&b, `\x%02x`, c)
+			default:
+				b.WriteByte(c)
+			}
+		}
+		b.WriteByte('\'')
+		return b.String()
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-// shellQuoteEscaped quotes a text as $'…'. In such a text, bash, zsh and ksh interpret escapes.
-func shellQuoteEscaped(text string) string {
-	var b strings.Builder
-	b.WriteString("$'")
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '\'' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&b, `\x%02x`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('\'')
-	return b.String()
 }
 
 func sortedNames(header map[string][]string) (names []string) {

@@ -118,34 +118,30 @@ func (h *writer) writeTimeline(t *Turn) {
 		return
 	}
 	h.raw(`<h3 class="muted">Time</h3><ol class="time">`)
-	for _, c := range t.Calls {
-		h.raw(`<li><a href="#`).text(callID(c)).raw(`">`).text(present.CallName(c.Name)).raw("</a>")
-		h.writeCallBar(c, begin, end)
-		h.raw(`<span class="when">`).text(momentsOf(c, begin)).raw("</span></li>\n")
-	}
-	h.raw(`</ol><p class="axis" aria-hidden="true"><span>0 s</span><span>`).text(screen.Time(end - begin).String()).raw("</span></p>\n")
-}
-
-// writeCallBar draws a call as a bar with three parts: the time from its announcement to the first byte, the time in
-// which bytes arrived, and the time until its arguments were final.
-func (h *writer) writeCallBar(c *stream.Call, begin, end time.Duration) {
 	at := func(d time.Duration) int { return int(timelineWidth * (d - begin) / (end - begin)) }
-	h.raw(`<svg aria-hidden="true" viewBox="0 0 1000 20" preserveAspectRatio="none">`)
 	bar := func(class markup, y, high int, from, to time.Duration) {
 		if from >= begin && to >= from {
 			x := min(at(from), timelineWidth-3)
 			h.raw(`<rect class="`).raw(class).raw(`" x="`).writeInt(x).raw(`" y="`).writeInt(y).raw(`" width="`).writeInt(max(3, at(to)-x)).raw(`" height="`).writeInt(high).raw(`"/>`)
 		}
 	}
-	first := c.FirstArgAt
-	if first < 0 {
-		first = max(c.SealedAt, c.OpenedAt)
+	for _, c := range t.Calls {
+		h.raw(`<li><a href="#`).text(callID(c)).raw(`">`).text(present.CallName(c.Name)).raw("</a>")
+		// A call is a bar with three parts: the time from its announcement to the first byte, the time in which bytes
+		// arrived, and the time until its arguments were final.
+		h.raw(`<svg aria-hidden="true" viewBox="0 0 1000 20" preserveAspectRatio="none">`)
+		first := c.FirstArgAt
+		if first < 0 {
+			first = max(c.SealedAt, c.OpenedAt)
+		}
+		bar("wait", 8, 4, c.OpenedAt, first)
+		bar("busy", 3, 14, c.FirstArgAt, c.LastArgAt)
+		bar("still", 8, 4, c.LastArgAt, c.SealedAt)
+		bar("seal", 0, 20, c.SealedAt, c.SealedAt)
+		h.raw("</svg>")
+		h.raw(`<span class="when">`).text(momentsOf(c, begin)).raw("</span></li>\n")
 	}
-	bar("wait", 8, 4, c.OpenedAt, first)
-	bar("busy", 3, 14, c.FirstArgAt, c.LastArgAt)
-	bar("still", 8, 4, c.LastArgAt, c.SealedAt)
-	bar("seal", 0, 20, c.SealedAt, c.SealedAt)
-	h.raw("</svg>")
+	h.raw(`</ol><p class="axis" aria-hidden="true"><span>0 s</span><span>`).text(screen.Time(end - begin).String()).raw("</span></p>\n")
 }
 
 // momentsOf describes the times in a call's bar.
@@ -196,7 +192,17 @@ func (h *writer) writeCall(p *Page, t *Turn, c *stream.Call) {
 	h.writeArguments(c)
 	h.writeFindings(c.Findings)
 	h.writeRuns(t.Turn, c)
-	h.writeResult(c.LatestResult())
+	if r := c.LatestResult(); r != nil {
+		h.raw("<details><summary>Result")
+		if r.ResultCode == stream.ResultFailed {
+			h.raw(`: <span class="bad">error</span>`)
+		}
+		h.raw(", ").text(screen.Bytes(r.Result.Bytes).String()).raw("</summary><pre>").lines([]byte(r.Result.Text))
+		if len(r.Result.Text) < r.Result.Bytes {
+			h.raw(`<span class="muted">… the rest is not kept</span>`)
+		}
+		h.raw("</pre></details>\n")
+	}
 	if !c.Discarded {
 		h.writePreviews(p, t, c)
 	}
@@ -300,22 +306,6 @@ func (r *rows) writePunct(piece []byte) {
 	r.raw(`<span class="p">`).text(string(piece)).raw("</span>")
 }
 
-// writeResult writes the tool's result.
-func (h *writer) writeResult(r *stream.SentBackCall) {
-	if r == nil {
-		return
-	}
-	h.raw("<details><summary>Result")
-	if r.ResultCode == stream.ResultFailed {
-		h.raw(`: <span class="bad">error</span>`)
-	}
-	h.raw(", ").text(screen.Bytes(r.Result.Bytes).String()).raw("</summary><pre>").lines([]byte(r.Result.Text))
-	if len(r.Result.Text) < r.Result.Bytes {
-		h.raw(`<span class="muted">… the rest is not kept</span>`)
-	}
-	h.raw("</pre></details>\n")
-}
-
 // writePreviews writes previews of the call in a later request. It previews each behaviour with each target, and
 // each known client with the call's own protocol.
 func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
@@ -337,7 +327,19 @@ func (h *writer) writePreviews(p *Page, t *Turn, c *stream.Call) {
 		h.raw("</p>\n")
 	}
 	h.writeMatrix(src, providers.Targets())
-	h.writeClients(src, from)
+	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Clients"><table><caption>What each client sends back to `).text(from.Name)
+	h.raw(`</caption><thead><tr><th scope="col">client</th><th scope="col">how known</th><th scope="col">outcome</th><th scope="col">provider</th></tr></thead><tbody>` + "\n")
+	for i := range replay.Clients {
+		as := &replay.Clients[i]
+		if !as.Knows(src.From, from) {
+			continue
+		}
+		v := src.Preview(from, as)
+		h.raw(`<tr><th scope="row">`).text(strings.TrimSpace(as.Client.Title + " " + as.Client.Version)).raw("</th><td>").text(as.KnownFor(src.From, from).String()).raw("</td><td>")
+		h.writeOutcome(&v)
+		h.raw("</td><td>").text(v.Acceptance.String()).raw("</td></tr>\n")
+	}
+	h.raw("</tbody></table></div>\n")
 	h.raw("</details>\n")
 }
 
@@ -361,24 +363,14 @@ func (h *writer) writeMatrix(src *replay.Source, targets []*protocol.Target) {
 		h.raw("</tr>\n")
 	}
 	h.raw("</tbody></table></div>\n")
-	h.writeLosses(&lost)
-}
-
-// writeClients writes a table of the known clients that use the call's protocol.
-func (h *writer) writeClients(src *replay.Source, from *protocol.Target) {
-	h.raw(`<div class="wide" tabindex="0" role="group" aria-label="Clients"><table><caption>What each client sends back to `).text(from.Name)
-	h.raw(`</caption><thead><tr><th scope="col">client</th><th scope="col">how known</th><th scope="col">outcome</th><th scope="col">provider</th></tr></thead><tbody>` + "\n")
-	for i := range replay.Clients {
-		as := &replay.Clients[i]
-		if !as.Knows(src.From, from) {
-			continue
-		}
-		v := src.Preview(from, as)
-		h.raw(`<tr><th scope="row">`).text(strings.TrimSpace(as.Client.Title + " " + as.Client.Version)).raw("</th><td>").text(as.KnownFor(src.From, from).String()).raw("</td><td>")
-		h.writeOutcome(&v)
-		h.raw("</td><td>").text(v.Acceptance.String()).raw("</td></tr>\n")
+	if len(lost.all) == 0 {
+		return
 	}
-	h.raw("</tbody></table></div>\n")
+	h.raw("<p>Losses in these previews:</p>\n<ul>")
+	for _, loss := range lost.all {
+		h.raw("<li><code>").text(loss.Code).raw("</code> ").text(loss.Meaning).raw("</li>\n")
+	}
+	h.raw("</ul>\n")
 }
 
 // writeOutcome writes the outcome. It also marks an outcome that the provider is known to refuse.
@@ -407,15 +399,4 @@ func (l *losses) add(v *replay.Preview) {
 		l.seen[loss.Code] = true
 		l.all = append(l.all, loss)
 	}
-}
-
-func (h *writer) writeLosses(l *losses) {
-	if len(l.all) == 0 {
-		return
-	}
-	h.raw("<p>Losses in these previews:</p>\n<ul>")
-	for _, loss := range l.all {
-		h.raw("<li><code>").text(loss.Code).raw("</code> ").text(loss.Meaning).raw("</li>\n")
-	}
-	h.raw("</ul>\n")
 }
