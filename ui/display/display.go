@@ -111,7 +111,15 @@ func (d Drawer) appendUnit(dst, b []byte, p scannedUnit) []byte {
 	switch p.form {
 	case control:
 		if d.ASCII {
-			return appendControl(dst, p.r)
+			switch p.r {
+			case '\t':
+				return append(dst, `\t`...)
+			case '\n':
+				return append(dst, `\n`...)
+			case '\r':
+				return append(dst, `\r`...)
+			}
+			return appendHex(append(dst, `\x`...), p.r, 2)
 		}
 		return append(dst, pictures[3*p.r:3*p.r+3]...)
 	case octet:
@@ -132,19 +140,6 @@ func (d Drawer) appendUnit(dst, b []byte, p scannedUnit) []byte {
 		dst = append(dst, "⟩"...)
 	}
 	return dst
-}
-
-// appendControl appends a C0 control in ASCII.
-func appendControl(dst []byte, r rune) []byte {
-	switch r {
-	case '\t':
-		return append(dst, `\t`...)
-	case '\n':
-		return append(dst, `\n`...)
-	case '\r':
-		return append(dst, `\r`...)
-	}
-	return appendHex(append(dst, `\x`...), r, 2)
 }
 
 // appendPoint appends the number of a code point, as an escape or in brackets.

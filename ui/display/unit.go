@@ -136,32 +136,6 @@ func scan(b []byte) scannedUnit {
 	if p, ok := scanReplaced(b, r, n); ok {
 		return p
 	}
-	return scanCluster(b, r)
-}
-
-// scanReplaced returns the unit at the start of b if its first character is never drawn as it is. That
-// character is r, which has n bytes. For any other character, the second result is false.
-func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
-	switch {
-	case r == utf8.RuneError && n == 1:
-		if s, ok := decodeSurrogate(b); ok {
-			return scannedUnit{n: 3, form: surrogate, r: s}, true
-		}
-		return scannedUnit{n: 1, form: octet, r: rune(b[0])}, true
-	case r < 0x20:
-		return scannedUnit{n: n, form: control, r: r}, true
-	case r >= 0x7f && r < 0xa0:
-		return scannedUnit{n: n, form: octet, r: r}, true
-	case isTag(r):
-		return scannedUnit{n: tagRun(b), form: tags}, true
-	case !isDrawable(r) || isSkinTone(r) || joinsNext(r):
-		return scannedUnit{n: n, form: point, r: r}, true
-	}
-	return scannedUnit{}, false
-}
-
-// scanCluster returns the unit at the start of b, whose first character r may be drawn.
-func scanCluster(b []byte, r rune) scannedUnit {
 	bare := joinsPrevious(r)
 	if bare && !isMark(r) {
 		// This is a letter that joins the character before it, such as Thai sara am. On a dotted circle it would be
@@ -183,6 +157,27 @@ func scanCluster(b []byte, r rune) scannedUnit {
 		_, p.cells = ansi.FirstGraphemeCluster(b[:keep], ansi.GraphemeWidth)
 	}
 	return p
+}
+
+// scanReplaced returns the unit at the start of b if its first character is never drawn as it is. That
+// character is r, which has n bytes. For any other character, the second result is false.
+func scanReplaced(b []byte, r rune, n int) (scannedUnit, bool) {
+	switch {
+	case r == utf8.RuneError && n == 1:
+		if s, ok := decodeSurrogate(b); ok {
+			return scannedUnit{n: 3, form: surrogate, r: s}, true
+		}
+		return scannedUnit{n: 1, form: octet, r: rune(b[0])}, true
+	case r < 0x20:
+		return scannedUnit{n: n, form: control, r: r}, true
+	case r >= 0x7f && r < 0xa0:
+		return scannedUnit{n: n, form: octet, r: r}, true
+	case isTag(r):
+		return scannedUnit{n: tagRun(b), form: tags}, true
+	case !isDrawable(r) || isSkinTone(r) || joinsNext(r):
+		return scannedUnit{n: n, form: point, r: r}, true
+	}
+	return scannedUnit{}, false
 }
 
 // Limits of one cluster. Written language stays far below them. Only text that is meant to cover its surroundings
@@ -234,7 +229,7 @@ func wellFormed(c []byte) (keep int, full bool) {
 			next, _ := utf8.DecodeRune(c[keep+n:])
 			ok = isEmoji(last) || isKeycapBase(last) && next == keycapMark
 		case isSkinTone(r):
-			ok = canHaveSkinTone(last)
+			ok = last >= 0x261d && unicode.Is(modifierBases, last)
 		default:
 			ok = ok && isDrawable(r)
 		}
@@ -329,9 +324,6 @@ func isTag(r rune) bool { return r >= 0xe0000 && r <= 0xe007f }
 
 // isSkinTone reports whether r is a skin tone.
 func isSkinTone(r rune) bool { return r >= 0x1f3fb && r <= 0x1f3ff }
-
-// canHaveSkinTone reports whether r can have a skin tone.
-func canHaveSkinTone(r rune) bool { return r >= 0x261d && unicode.Is(modifierBases, r) }
 
 // isEmoji reports whether r is an emoji on its own. It returns false for digits, halves of flags and skin
 // tones.

@@ -73,7 +73,21 @@ func (d *JSON) Extend(text []byte, lex *json.Lexer, whole bool) {
 		if growing && !whole {
 			end = d.off + settledToken(t.Kind, text[d.off:end])
 		}
-		d.placeToken(t.Kind, text[d.off:end])
+		switch k, b := t.Kind, text[d.off:end]; {
+		case len(b) == 0:
+		case k == json.Space:
+			d.rows[len(d.rows)-1].End += uint32(len(b))
+		case k == json.Colon:
+			d.placeBytes(1, 2)
+			d.ready = true
+		case k == json.String || k == json.Key:
+			d.placeString(b)
+		case k == json.ObjectOpen || k == json.ArrayOpen:
+			d.placeText(b)
+			d.boxes[len(d.boxes)-1].Row = int32(len(d.rows) - 1)
+		default:
+			d.placeText(b)
+		}
 		d.off = end
 		if growing {
 			return // the last token may still grow, even if it is white space or junk
@@ -98,7 +112,15 @@ func (d *JSON) beginToken(k json.TokenKind, off int) {
 	d.from = off
 	switch k {
 	case json.ObjectClose, json.ArrayClose:
-		d.closeContainer(off)
+		n := len(d.stack) - 1
+		opener := d.stack[n]
+		d.stack = d.stack[:n]
+		if !d.fresh {
+			d.newRow(off, Row{Token: int32(d.tok), Parent: opener.row, Index: Closer}, d.indentOf(n))
+		}
+		d.fresh = false
+		b := &d.boxes[opener.box]
+		b.End, b.Last, b.Count = int32(len(d.rows)-1), int32(d.tok), opener.count
 		return
 	case json.Junk:
 		if len(d.rows) == 0 {
@@ -130,37 +152,6 @@ func (d *JSON) startRow(off int) {
 		d.stack[n-1].count++
 	}
 	d.newRow(off, r, d.indentOf(len(d.stack)))
-}
-
-func (d *JSON) closeContainer(off int) {
-	n := len(d.stack) - 1
-	opener := d.stack[n]
-	d.stack = d.stack[:n]
-	if !d.fresh {
-		d.newRow(off, Row{Token: int32(d.tok), Parent: opener.row, Index: Closer}, d.indentOf(n))
-	}
-	d.fresh = false
-	b := &d.boxes[opener.box]
-	b.End, b.Last, b.Count = int32(len(d.rows)-1), int32(d.tok), opener.count
-}
-
-// placeToken places bytes of a token at the end of the last row.
-func (d *JSON) placeToken(k json.TokenKind, b []byte) {
-	switch {
-	case len(b) == 0:
-	case k == json.Space:
-		d.rows[len(d.rows)-1].End += uint32(len(b))
-	case k == json.Colon:
-		d.placeBytes(1, 2)
-		d.ready = true
-	case k == json.String || k == json.Key:
-		d.placeString(b)
-	case k == json.ObjectOpen || k == json.ArrayOpen:
-		d.placeText(b)
-		d.boxes[len(d.boxes)-1].Row = int32(len(d.rows) - 1)
-	default:
-		d.placeText(b)
-	}
 }
 
 // placeString places part of a string. It does not split an escape if there is room.

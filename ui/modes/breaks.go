@@ -141,7 +141,11 @@ func (b *breakpointPage) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	switch row := b.Top + y - 1; {
 	case y == 0:
-		b.drawTitle(p)
+		p.Text(screen.Accent, display.Lit(" Break "))
+		p.Untrusted(screen.Plain, screen.Bare, b.point.Filter())
+		if n := len(b.holds); n > 0 {
+			p.Text(screen.Bad, p.Format("  HELD %s", screen.Count(n)))
+		}
 	case y <= b.Height && row < len(b.holds):
 		b.drawHold(p, row)
 	case y == 1 && b.point.Filter() == "":
@@ -150,14 +154,6 @@ func (b *breakpointPage) Draw(p *screen.Pen, y int) {
 		p.Text(screen.Muted, display.Lit(" nothing is held: the next matching call is held before the client gets it"))
 	case y > b.Height+1:
 		b.drawNext(p, y-b.Height-2)
-	}
-}
-
-func (b *breakpointPage) drawTitle(p *screen.Pen) {
-	p.Text(screen.Accent, display.Lit(" Break "))
-	p.Untrusted(screen.Plain, screen.Bare, b.point.Filter())
-	if n := len(b.holds); n > 0 {
-		p.Text(screen.Bad, p.Format("  HELD %s", screen.Count(n)))
 	}
 }
 

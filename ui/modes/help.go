@@ -256,7 +256,25 @@ func (h *Help) Extend(_ *providers.View, w, height int) {
 	if key != h.laid {
 		anew := !h.laid.done || key.query != h.laid.query || key.w != h.laid.w || key.place != h.laid.place
 		h.laid = key
-		h.layOut(key)
+		// If there is a query, matching keys of the other views are added.
+		groups := h.groupCells(nil, key.place, key.query)
+		for place := range h.places {
+			if key.query != "" && place != key.place {
+				groups = h.groupCells(groups, place, key.query)
+			}
+		}
+		// Arrange the groups row by row, or each group in the shortest column if that needs fewer rows.
+		columns := min(helpColumns(key.w), max(1, len(groups)))
+		h.width = key.w / columns
+		h.arrangeGroups(groups, columns, false)
+		inColumns, rows := h.columns, h.keyRows()
+		if h.arrangeGroups(groups, columns, true); h.keyRows() > rows {
+			h.columns = inColumns
+		}
+		// The signs are below the keys in the first view or, if there is a query, in every view.
+		if h.signs = nil; key.place == 0 || key.query != "" {
+			h.signs = h.signRows(key)
+		}
 		if anew {
 			h.At, h.Top, h.column = 0, 0, 0
 			for h.column < len(h.columns)-1 && len(h.columns[h.column]) == 0 {
@@ -292,28 +310,6 @@ func helpColumns(w int) int {
 		return 3
 	}
 	return 4
-}
-
-// layOut arranges the groups in columns: row by row, or each group in the shortest column if that needs fewer rows. If
-// there is a query, matching keys of the other views are added. The signs are below the keys in the first view or, if
-// there is a query, in every view.
-func (h *Help) layOut(k helpKey) {
-	groups := h.groupCells(nil, k.place, k.query)
-	for place := range h.places {
-		if k.query != "" && place != k.place {
-			groups = h.groupCells(groups, place, k.query)
-		}
-	}
-	columns := min(helpColumns(k.w), max(1, len(groups)))
-	h.width = k.w / columns
-	h.arrangeGroups(groups, columns, false)
-	inColumns, rows := h.columns, h.keyRows()
-	if h.arrangeGroups(groups, columns, true); h.keyRows() > rows {
-		h.columns = inColumns
-	}
-	if h.signs = nil; k.place == 0 || k.query != "" {
-		h.signs = h.signRows(k)
-	}
 }
 
 // arrangeGroups puts the groups into columns: row by row, or each into the shortest column.
@@ -457,7 +453,17 @@ func (h *Help) Draw(p *screen.Pen, y int) {
 	row := h.Top + y - 1
 	if n := row - h.keyRows(); n >= 0 {
 		if n < len(h.signs) {
-			h.drawSigns(p, n)
+			switch row := h.signs[n]; {
+			case n == 0:
+				p.Caption(screen.Plain, display.Lit("Symbols: a turn shows its first bad call"))
+			case row.signs != nil:
+				p.Spaces(screen.Bare, keyColumn)
+				for _, m := range row.signs {
+					m.draw(p)
+				}
+			default:
+				p.Text(screen.Muted, row.title.Between(" ", ""))
+			}
 		}
 		return
 	}
@@ -513,21 +519,6 @@ func (h *Help) keyNames(b *screen.Binding) (names display.Text) {
 }
 
 func isDigit(key string) bool { return len(key) == 1 && key[0] >= '0' && key[0] <= '9' }
-
-// drawSigns draws row n of the legend.
-func (h *Help) drawSigns(p *screen.Pen, n int) {
-	switch row := h.signs[n]; {
-	case n == 0:
-		p.Caption(screen.Plain, display.Lit("Symbols: a turn shows its first bad call"))
-	case row.signs != nil:
-		p.Spaces(screen.Bare, keyColumn)
-		for _, m := range row.signs {
-			m.draw(p)
-		}
-	default:
-		p.Text(screen.Muted, row.title.Between(" ", ""))
-	}
-}
 
 // drawTitle draws the view's name and the visible range, or the search input.
 func (h *Help) drawTitle(p *screen.Pen) {

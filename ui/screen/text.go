@@ -171,8 +171,10 @@ func Time(d time.Duration) display.Text {
 		return display.Format("%.2f s", d.Truncate(10*time.Millisecond).Seconds())
 	case d < time.Minute:
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
+	case d < time.Hour:
+		return display.Format("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 	}
-	return longTime(d)
+	return display.Format("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
 // RoughTime formats a duration like Time, but with only one decimal place for seconds. It is for a sum, or for a
@@ -182,14 +184,6 @@ func RoughTime(d time.Duration) display.Text {
 		return display.Format("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
 	}
 	return Time(d)
-}
-
-// longTime formats a duration of a minute or more.
-func longTime(d time.Duration) display.Text {
-	if d < time.Hour {
-		return display.Format("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
-	}
-	return display.Format("%dh%02dm", int(d.Hours()), int(d.Minutes())%60)
 }
 
 // Elapsed returns the time between two moments. It returns NoTime if one of them is unknown, or if to is before from.
