@@ -45,27 +45,20 @@ func fromStyle(s *chroma.Style) Theme {
 	t.Literal = styleOr(token(chroma.KeywordConstant), text)
 	t.Punct = styleOr(token(chroma.Punctuation), text)
 	t.Junk = styleOr(role(tokenContrast, chroma.Error, chroma.GenericError), t.Bad)
-	t.Page = pageOf(s, t)
+	// A background or text colour that would make text illegible is replaced by the colour in our own theme.
+	if bg := s.Get(chroma.Background).Background; bg.IsSet() && t.isLegibleOn(bg) {
+		t.Page.BG = bg.String()
+	}
+	for _, text := range []chroma.Colour{s.Get(chroma.Text).Colour, s.Get(chroma.Background).Colour} {
+		if text.IsSet() && contrastRatio(text, chroma.ParseColour(t.Page.BG)) >= roleContrast {
+			t.Page.FG = text.String()
+			break
+		}
+	}
 	if contrastRatio(chroma.ParseColour(t.Frame.FG), chroma.ParseColour(t.Page.BG)) < frameContrast {
 		t.Frame = TextStyle{FG: t.Muted.FG}
 	}
 	return t
-}
-
-// pageOf returns the background and the text colour of a chroma style. A colour that would make text
-// illegible is replaced by the colour in our own theme.
-func pageOf(s *chroma.Style, t Theme) TextStyle {
-	page := t.Page
-	if bg := s.Get(chroma.Background).Background; bg.IsSet() && t.isLegibleOn(bg) {
-		page.BG = bg.String()
-	}
-	for _, text := range []chroma.Colour{s.Get(chroma.Text).Colour, s.Get(chroma.Background).Colour} {
-		if text.IsSet() && contrastRatio(text, chroma.ParseColour(page.BG)) >= roleContrast {
-			page.FG = text.String()
-			break
-		}
-	}
-	return page
 }
 
 // isLegibleOn reports whether all text of t has its minimum contrast on a background.

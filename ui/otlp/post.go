@@ -67,7 +67,24 @@ func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collect
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, maxResponseBytes))
-	return readResponse(res, body, err, time.Now(), p.hide)
+	// If the status is a success and the media type belongs to the protocol, the collector may have the spans even if
+	// the body is incomplete.
+	a := collectorResponse{status: res.StatusCode}
+	switch kind := mediaType(res); {
+	case a.status/100 == 3:
+		a.why = res.Status + ": redirects are not followed; --otlp needs the URL of the collector itself"
+	case a.status/100 != 2:
+		a.why = strings.TrimSpace(res.Status + " " + clipText(p.hide(errorText(kind, body))))
+		a.retryAfter = retryAfter(res.Header.Get("Retry-After"), time.Now())
+	case err != nil && (kind == protobuf || kind == jsonKind || kind == "" || len(body) == 0):
+		a.why = fmt.Sprintf("%s, but the rest of the response did not arrive: %s", res.Status, err)
+		if tooLong := new(http.MaxBytesError); errors.As(err, &tooLong) {
+			a.why = fmt.Sprintf("%s, but the rest of the response was not read: it is larger than %s", res.Status, count.Of(tooLong.Limit, "byte"))
+		}
+	case len(body) > 0:
+		a.readPartial(res.Status, kind, body, p.hide)
+	}
+	return a
 }
 
 func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http.Request, error) {
@@ -125,28 +142,6 @@ func (a *collectorResponse) isFinal() bool {
 		return false
 	}
 	return true
-}
-
-// readResponse reads a response. The parameter failed is the error that ended the reading of the body. If the status
-// is a success and the media type belongs to the protocol, the collector may have the spans even if the body is
-// incomplete. The function hide removes secrets from the collector's text.
-func readResponse(res *http.Response, body []byte, failed error, now time.Time, hide func(string) string) collectorResponse {
-	a := collectorResponse{status: res.StatusCode}
-	switch kind := mediaType(res); {
-	case a.status/100 == 3:
-		a.why = res.Status + ": redirects are not followed; --otlp needs the URL of the collector itself"
-	case a.status/100 != 2:
-		a.why = strings.TrimSpace(res.Status + " " + clipText(hide(errorText(kind, body))))
-		a.retryAfter = retryAfter(res.Header.Get("Retry-After"), now)
-	case failed != nil && (kind == protobuf || kind == jsonKind || kind == "" || len(body) == 0):
-		a.why = fmt.Sprintf("%s, but the rest of the response did not arrive: %s", res.Status, failed)
-		if tooLong := new(http.MaxBytesError); errors.As(failed, &tooLong) {
-			a.why = fmt.Sprintf("%s, but the rest of the response was not read: it is larger than %s", res.Status, count.Of(tooLong.Limit, "byte"))
-		}
-	case len(body) > 0:
-		a.readPartial(res.Status, kind, body, hide)
-	}
-	return a
 }
 
 // readPartial reads the body of a response that accepts a request, completely or in part:

@@ -208,7 +208,13 @@ func testStrata(strata []stratum) (p, least float64, up bool) {
 		for k := low; k <= high; k++ {
 			of[k-low] = math.Exp(logChoose(with, k) + logChoose(all-with, s.after-k) - total)
 		}
-		probabilities = addNumbers(probabilities, of)
+		sum := make([]float64, len(probabilities)+len(of)-1)
+		for i, p := range probabilities {
+			for k, q := range of {
+				sum[i+k] += p * q
+			}
+		}
+		probabilities = sum // the distribution of the sum of two independent numbers
 		observed += s.afterWith - low
 		expected += float64(with*s.after)/float64(all) - float64(low)
 	}
@@ -225,17 +231,6 @@ func sumUpTo(probabilities []float64, most float64) (sum float64) {
 		}
 	}
 	return min(sum, 1)
-}
-
-// addNumbers returns the distribution of the sum of two independent numbers.
-func addNumbers(a, b []float64) []float64 {
-	sum := make([]float64, len(a)+len(b)-1)
-	for i, p := range a {
-		for k, q := range b {
-			sum[i+k] += p * q
-		}
-	}
-	return sum
 }
 
 // logChoose returns the logarithm of a binomial coefficient.
