@@ -101,8 +101,20 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 
 // stepKeys returns the keys that step through time and change the speed.
 func (m *Model) stepKeys() (step, stop, speed []screen.Binding) {
-	return screen.DoBoth("step", func(step int) { m.moment.stepDelta(-step) }), screen.DoBoth("stop", func(step int) { m.moment.stepMarker(-step, true) }),
-		screen.DoBoth("speed", func(step int) { m.changeSpeed(step < 0) })
+	step = screen.DoBoth("step", func(by int) { m.moment.stepDelta(-by) })
+	stop = screen.DoBoth("stop", func(by int) { m.moment.stepMarker(-by, true) })
+	return step, stop, screen.DoBoth("speed", func(by int) {
+		switch p := m.opt.Playback; {
+		case m.moment.isPaused():
+			m.moment.setSpeed(by < 0)
+		case p == nil:
+			m.showNotice(display.Lit("live traffic has no speed: space pauses"))
+		case by < 0:
+			p.SetSpeed(p.Speed() * 2)
+		default:
+			p.SetSpeed(p.Speed() / 2)
+		}
+	})
 }
 
 // programKeys returns the browsing keys that don't depend on the focused pane.

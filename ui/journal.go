@@ -108,33 +108,27 @@ func (m *Model) noteNews() {
 		m.addJournalLine(screen.Muted, m.draw.Format("%s dropped, %s so far (--memory %s)", screen.Plural(n-h.dropped, "turn"), screen.Count(n), asFlag(m.opt.Keep)))
 		h.dropped = n
 	}
-	m.noteStatus()
+	// Add lines for the source's new alarms, but not for other status notes or for alarms that disappear.
+	if m.opt.Status != nil || m.failure != nil {
+		var words []string
+		var all []StatusNote
+		if m.opt.Status != nil {
+			all = m.opt.Status()
+		}
+		if m.failure != nil {
+			all = append(all, StatusNote{Text: m.failure.Error(), Alarm: true})
+		}
+		for _, w := range all {
+			if words = append(words, w.Text); w.Alarm && !slices.Contains(h.words, w.Text) {
+				m.addJournalLine(screen.Bad, m.draw.Clean(screen.ShortName(w.Text)))
+			}
+		}
+		h.words = words
+	}
 	if m.hasSourceEnded() && !h.ended {
 		m.addJournalLine(screen.Muted, display.Lit("the source has ended"))
 	}
 	h.ended = m.hasSourceEnded()
-}
-
-// noteStatus adds lines for the source's new alarms. It adds no lines for other status notes, or for alarms
-// that disappear.
-func (m *Model) noteStatus() {
-	if m.opt.Status == nil && m.failure == nil {
-		return
-	}
-	var words []string
-	var all []StatusNote
-	if m.opt.Status != nil {
-		all = m.opt.Status()
-	}
-	if m.failure != nil {
-		all = append(all, StatusNote{Text: m.failure.Error(), Alarm: true})
-	}
-	for _, w := range all {
-		if words = append(words, w.Text); w.Alarm && !slices.Contains(m.journalSeen.words, w.Text) {
-			m.addJournalLine(screen.Bad, m.draw.Clean(screen.ShortName(w.Text)))
-		}
-	}
-	m.journalSeen.words = words
 }
 
 // logPage is the mode that shows the journal, or its matching lines.

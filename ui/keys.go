@@ -405,23 +405,6 @@ func (m *Model) toggleClock() {
 	m.refreshPanes()
 }
 
-func (m *Model) changeSpeed(faster bool) {
-	p := m.opt.Playback
-	if m.moment.isPaused() {
-		m.moment.setSpeed(faster)
-		return
-	}
-	if p == nil {
-		m.showNotice(display.Lit("live traffic has no speed: space pauses"))
-		return
-	}
-	factor := 0.5
-	if faster {
-		factor = 2
-	}
-	p.SetSpeed(p.Speed() * factor)
-}
-
 // canDemo reports whether there is a demo and nothing else to show.
 func (m *Model) canDemo() bool { return m.opt.Demo != nil && len(m.in.Session().Turns) == 0 }
 

@@ -5,7 +5,6 @@ import (
 
 	"toolscope/ui/display"
 	"toolscope/ui/modes"
-	"toolscope/ui/panes"
 	"toolscope/ui/screen"
 )
 
@@ -102,19 +101,13 @@ func (mo *mouse) handleWheel(x, y, rows int) {
 	}
 	mode, row := mo.modeAt(x, y)
 	if _, browsing := mode.(browse); browsing {
-		if at, ok := mo.slotAt(x, row); ok {
-			mo.scrollUnderMouse(at.pane, rows)
+		if at, ok := mo.slotAt(x, row); ok && at.pane != nil {
+			mo.m.setFollow(false)
+			at.pane.Roll(rows)
+			mo.m.refreshPanes()
 		}
 	} else if of, ok := mode.(modes.Clickable); ok {
 		of.Roll(rows)
-	}
-}
-
-func (mo *mouse) scrollUnderMouse(pane panes.Pane, rows int) {
-	if pane != nil {
-		mo.m.setFollow(false)
-		pane.Roll(rows)
-		mo.m.refreshPanes()
 	}
 }
 

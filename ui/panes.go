@@ -51,16 +51,15 @@ func (h paneHost) Follow(on bool)        { h.m.setFollow(on) }
 func (h paneHost) Moving() bool          { return h.m.isLive() }
 func (h paneHost) Say(text display.Text) { h.m.showNotice(text) }
 func (h paneHost) Do(work func() func()) {
-	h.m.modeStack.queueCmd(func() tea.Msg { then := work(); return workDone{then: func() { h.finishWork(then) }} })
-}
-
-// finishWork runs the function that a pane's background work returned, and refreshes the panes. The function may be
-// nil.
-func (h paneHost) finishWork(then func()) {
-	if then != nil {
-		then()
-		h.m.refreshPanes()
-	}
+	h.m.modeStack.queueCmd(func() tea.Msg {
+		then := work()
+		return workDone{then: func() {
+			if then != nil {
+				then()
+				h.m.refreshPanes()
+			}
+		}}
+	})
 }
 
 // paneKeys returns the keys for the focused pane. Their actions also update the other panes.
@@ -152,16 +151,12 @@ func (ps *paneSet) goToEvent(of stream.Ref, event int) {
 	ps.wire.SelectFrom(func(n int) bool { return n >= event })
 }
 
-// goToSentBack selects the turn whose request sent the call back.
+// goToSentBack selects the turn whose request sent the call back. If the request has no turn, it only shows a notice
+// that names the request by its exchange.
 func (ps *paneSet) goToSentBack(r *stream.SentBackCall) {
-	ps.goToTurn(ps.m.view.TurnAfter(r), r.Exchange)
-}
-
-// goToTurn selects the turn whose request sent a call back. If the request has no turn, t is nil. goToTurn then only
-// shows a notice that names the request by its exchange.
-func (ps *paneSet) goToTurn(t *stream.Turn, exchange int) {
+	t := ps.m.view.TurnAfter(r)
 	if t == nil {
-		ps.m.showNotice(ps.m.draw.Clean(panes.RequestName(ps.m.view, exchange)))
+		ps.m.showNotice(ps.m.draw.Clean(panes.RequestName(ps.m.view, r.Exchange)))
 		return
 	}
 	ps.m.setFollow(false)

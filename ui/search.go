@@ -109,22 +109,21 @@ func (sr *search) seekLater() {
 	}
 	sr.round++
 	piece := sr.round
-	sr.m.modeStack.queueCmd(func() tea.Msg { return workDone{then: func() { sr.seekOn(piece) }} })
-}
-
-// seekOn searches another part, unless the search has changed.
-func (sr *search) seekOn(piece int) {
-	if sr.round != piece || sr.next == panes.AllFound {
-		return
-	}
-	sr.searchPart()
-	if sr.next != panes.AllFound {
-		sr.seekLater()
-	} else if other := sr.afterPane(sr.pane); len(sr.hits) == 0 && other != nil {
-		sr.pane = other
-		sr.findHits()
-	}
-	sr.selectFirstHit()
+	sr.m.modeStack.queueCmd(func() tea.Msg {
+		return workDone{then: func() {
+			if sr.round != piece || sr.next == panes.AllFound { // the search has changed
+				return
+			}
+			sr.searchPart()
+			if sr.next != panes.AllFound {
+				sr.seekLater()
+			} else if other := sr.afterPane(sr.pane); len(sr.hits) == 0 && other != nil {
+				sr.pane = other
+				sr.findHits()
+			}
+			sr.selectFirstHit()
+		}}
+	})
 }
 
 // selectFirstHit goes to the first match after the cursor or, once the search is complete and no such match exists,

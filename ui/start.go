@@ -364,11 +364,22 @@ func (rc *requestCursor) drawMCP(p *screen.Pen, y, height int) {
 	if n >= len(all) || y > 2*rows {
 		return
 	}
-	if r := all[n]; (y-1)%2 == 0 {
+	r := all[n]
+	if (y-1)%2 == 0 {
 		rc.drawMCPRequest(p, r, n == rc.rows.At && rc.fixed)
-	} else {
-		rc.drawMCPResult(p, r)
+		return
 	}
+	text := r.Text
+	if r.Error != "" {
+		text = r.Error
+	}
+	if r.Shell() {
+		text = r.Exit
+	}
+	if text == "" && r.StructuredSize > 0 {
+		text = string(r.Structured)
+	}
+	p.Text(screen.Muted, rc.m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*rc.m.w)]), rc.m.w-1))
 }
 
 // mcpTitle returns the numbers of requests and tool calls as text.
@@ -408,19 +419,4 @@ func (rc *requestCursor) drawMCPRequest(p *screen.Pen, r *mcp.Request, here bool
 	}
 	room := max(0, rc.m.w-13)
 	p.Text(screen.Plain, rc.m.draw.Truncate(p.Format("%s  %s%s %s%s  %s", r.Server.Name, asks, r.Method, r.Tool, took, string(r.Args[:min(len(r.Args), 4*rc.m.w)])), room))
-}
-
-// drawMCPResult draws the response to a request.
-func (rc *requestCursor) drawMCPResult(p *screen.Pen, r *mcp.Request) {
-	text := r.Text
-	if r.Error != "" {
-		text = r.Error
-	}
-	if r.Shell() {
-		text = r.Exit
-	}
-	if text == "" && r.StructuredSize > 0 {
-		text = string(r.Structured)
-	}
-	p.Text(screen.Muted, rc.m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*rc.m.w)]), rc.m.w-1))
 }

@@ -124,7 +124,19 @@ func (s *openStreamsPage) isFilteredOut(x *providers.Exchange) bool {
 func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
 	defer p.Fill(screen.Bare)
 	if y == 0 {
-		s.drawTitle(p)
+		open := p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges())))
+		add := func(text display.Text) { open = display.Join(open, p.Glyph.Dot.Between(" ", " "), text) }
+		if n := len(s.refused); n > 0 {
+			add(p.Format("%s refused", screen.Count(n)))
+		}
+		if s.m.filtering.turns.Active() {
+			add(p.Format("%s hidden", screen.Count(s.filteredOut)))
+			add(p.Name(s.m.filtering.turns.Text()).Between("filter ", ""))
+		}
+		if s.m.rate.last > 0 {
+			add(screen.Bytes(s.m.rate.last).Between("", "/s"))
+		}
+		p.HeavyTitle(display.Lit("Streams"), open, p.ScrollInfo(s.Visible()))
 		return
 	}
 	end := s.Height + s.heads
@@ -140,22 +152,6 @@ func (s *openStreamsPage) Draw(p *screen.Pen, y int) {
 			s.m.frame.drawRefusal(p, s.refused[n])
 		}
 	}
-}
-
-func (s *openStreamsPage) drawTitle(p *screen.Pen) {
-	open := p.Format("%s open of %s", screen.Count(s.open), screen.Count(len(s.m.in.Exchanges())))
-	add := func(text display.Text) { open = display.Join(open, p.Glyph.Dot.Between(" ", " "), text) }
-	if n := len(s.refused); n > 0 {
-		add(p.Format("%s refused", screen.Count(n)))
-	}
-	if s.m.filtering.turns.Active() {
-		add(p.Format("%s hidden", screen.Count(s.filteredOut)))
-		add(p.Name(s.m.filtering.turns.Text()).Between("filter ", ""))
-	}
-	if s.m.rate.last > 0 {
-		add(screen.Bytes(s.m.rate.last).Between("", "/s"))
-	}
-	p.HeavyTitle(display.Lit("Streams"), open, p.ScrollInfo(s.Visible()))
 }
 
 // streamColumns are the widths of the columns, which are those of the list of calls. A width of 0 means that the column

@@ -225,16 +225,6 @@ func (tp *tourPlayer) pauseTour() {
 	tp.m.moment.stopPlaying()
 }
 
-// nextScene goes to the next or previous scene. While the tour plays towards a scene, the previous scene is
-// the one that the tour left.
-func (tp *tourPlayer) nextScene(by int) {
-	if by < 0 && !tp.shown {
-		by++
-	}
-	tp.waits = tp.waits || tp.off
-	tp.showScene(tp.at + by)
-}
-
 // isSummaryOpen reports whether the summary is open.
 func (tp *tourPlayer) isSummaryOpen() bool {
 	if tp == nil {
@@ -270,7 +260,13 @@ func (tp *tourPlayer) tourKeys() []screen.Binding {
 
 // sceneKeys returns the keys that go to other scenes.
 func (tp *tourPlayer) sceneKeys() []screen.Binding {
-	keys := screen.DoBoth("change", func(step int) { tp.nextScene(-step) })
+	keys := screen.DoBoth("change", func(step int) {
+		if step > 0 && !tp.shown { // while the tour plays towards a scene, the previous scene is the one that it left
+			step--
+		}
+		tp.waits = tp.waits || tp.off
+		tp.showScene(tp.at - step)
+	})
 	keys[0] = keys[0].Hinted("scene").Show("{ }")
 	keys[0].Does, keys[1].Does = display.Lit("previous scene"), display.Lit("next scene of the demo")
 	return keys

@@ -64,7 +64,31 @@ func (w *wirePage) Extend(v *providers.View, width, h int) {
 	}
 	w.Resize(len(w.rows), max(1, min(len(w.rows), h-wireHead)))
 	w.layOutFrames(width, h-wireHead-w.Height-1)
-	w.addAllFrames(v, width, h-wireHead-w.Height-1)
+	// Below, as many frames of whole responses as fit. The last row says how many more there are.
+	rows := h - wireHead - w.Height - 1
+	for i := range w.rows {
+		r := w.rows[(w.At+i)%len(w.rows)]
+		x := v.Exchange(r.turn.Exchange)
+		if x == nil || rows-len(w.frames) < minAllFrames {
+			return
+		}
+		n := x.Response.Frames()
+		w.frames = append(w.frames, wireLine{}, wireLine{w.m.draw.Format("all frames of %s: %d", r.turn.Protocol, n), true})
+		for at := range n {
+			lines := display.Wrap(w.m.draw.CleanBytes(x.Response.Bytes(x.Response.FrameSpan(int32(at)))), max(1, width-2))
+			if more := n - at; more > 1 && len(w.frames)+len(lines) >= rows || len(w.frames)+len(lines) > rows {
+				if at == 0 {
+					w.frames = w.frames[:len(w.frames)-2]
+					return
+				}
+				w.frames = append(w.frames, wireLine{text: w.m.draw.Format("%d more", more)})
+				return
+			}
+			for _, line := range lines {
+				w.frames = append(w.frames, wireLine{text: line})
+			}
+		}
+	}
 }
 
 // sameWires is the number of protocols in the scenario. wireHead is the number of rows above the list.
@@ -140,33 +164,6 @@ func (w *wirePage) layOutFrames(width, rows int) {
 // minAllFrames is the number of blank rows from which all frames of the selected protocol are shown, then those of the
 // other protocols.
 const minAllFrames = 6
-
-// addAllFrames adds the frames of whole responses, as many as fit. The last row says how many more there are.
-func (w *wirePage) addAllFrames(v *providers.View, width, rows int) {
-	for i := range w.rows {
-		r := w.rows[(w.At+i)%len(w.rows)]
-		x := v.Exchange(r.turn.Exchange)
-		if x == nil || rows-len(w.frames) < minAllFrames {
-			return
-		}
-		n := x.Response.Frames()
-		w.frames = append(w.frames, wireLine{}, wireLine{w.m.draw.Format("all frames of %s: %d", r.turn.Protocol, n), true})
-		for at := range n {
-			lines := display.Wrap(w.m.draw.CleanBytes(x.Response.Bytes(x.Response.FrameSpan(int32(at)))), max(1, width-2))
-			if more := n - at; more > 1 && len(w.frames)+len(lines) >= rows || len(w.frames)+len(lines) > rows {
-				if at == 0 {
-					w.frames = w.frames[:len(w.frames)-2]
-					return
-				}
-				w.frames = append(w.frames, wireLine{text: w.m.draw.Format("%d more", more)})
-				return
-			}
-			for _, line := range lines {
-				w.frames = append(w.frames, wireLine{text: line})
-			}
-		}
-	}
-}
 
 // drawRow draws the call in one protocol.
 func (w *wirePage) drawRow(p *screen.Pen, r wireRow, chosen bool) {
