@@ -80,7 +80,8 @@ func (x *callTimes) tableLines(s *Context, c Selection, w int) (lines []runRuleL
 			continue
 		}
 		if len(lines) == 0 {
-			lines = append(lines, runRuleLine{of: noRule}, runRuleLine{of: noRule, role: screen.Muted, text: t.titleText()},
+			heads := t.joinCells(display.Lit("time taken"), func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
+			lines = append(lines, runRuleLine{of: noRule}, runRuleLine{of: noRule, role: screen.Muted, text: heads},
 				runRuleLine{of: noRule, role: screen.Plain, text: t.rowText(own, nil), call: own.of})
 		}
 		title := s.Pen.Clean(g.title).Between("  ", "")
@@ -253,12 +254,6 @@ func newTimeTable(p *screen.Pen, w int) *timeTable {
 }
 
 func columnCells(of int) int { return max(minTimeCells, len(timeHeads[of])+2) }
-
-// titleText returns the row of titles.
-func (t *timeTable) titleText() display.Text {
-	title := display.Lit("time taken")
-	return t.joinCells(title, func(of int) display.Text { return display.Clean(timeHeads[of]) }, display.Lit(mannerTitle))
-}
 
 // rowText returns a row of the table. The first row, for which beside is nil, has times. Other rows have the
 // differences from the first row where both times are known.

@@ -346,13 +346,6 @@ func (b *Costs) costWithOpen(ended *turnCosts, is func(*stream.RequestInfo) bool
 	return all
 }
 
-// requestCosts returns the costs so far, and the numbers of turns, for a request's agent and session.
-func (b *Costs) requestCosts(a *stream.RequestInfo) (agent, session turnCosts) {
-	agent = b.costWithOpen(b.shares.conversations[a.Conversation], func(of *stream.RequestInfo) bool { return of.Conversation == a.Conversation })
-	session = b.costWithOpen(b.shares.sessions[a.Session], func(of *stream.RequestInfo) bool { return of.Session == a.Session })
-	return agent, session
-}
-
 // prefixSums is a list of counts with fast prefix sums: finding the sum before an element, or the element at
 // a sum, takes logarithmic time. It is a Fenwick tree.
 type prefixSums struct {

@@ -91,7 +91,15 @@ func (d *Document) drawRow(p *screen.Pen, row int, chosen bool) {
 		d.drawTokens(p, d.layoutRows()[row], false)
 	}
 	if row == len(d.layoutRows())-1 {
-		d.drawEnd(p)
+		// At the end is an incomplete escape or character, and the sign that shows how the text ended.
+		if rest := d.Call.Args()[d.settledLen():]; len(rest) > 0 {
+			p.Bytes(screen.Tentative, screen.Growing, rest)
+		}
+		role := screen.Live
+		if !d.Call.MayGrow() {
+			role = screen.CallRole(d.Call)
+		}
+		p.Text(role, d.endSign())
 	}
 	if n != nil && !n.behind.Empty() {
 		p.TextOn(screen.SeverityRoles[n.worst], screen.Bare, n.behind.Between("  ", ""))

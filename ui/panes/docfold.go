@@ -342,18 +342,13 @@ func (d *Document) hintFor(value int) (h ContentHint) {
 			if keys++; depth > 0 || keys == 1 && h.Key != "" {
 				continue
 			}
-			if isFileKey(Unquoted(args, TokenSpan(toks, n))) {
+			if key := strings.ToLower(Unquoted(args, TokenSpan(toks, n))); strings.Contains(key, "path") || strings.Contains(key, "file") {
 				h.File = d.valueAfter(n)
 				return h
 			}
 		}
 	}
 	return h
-}
-
-func isFileKey(key string) bool {
-	key = strings.ToLower(key)
-	return strings.Contains(key, "path") || strings.Contains(key, "file")
 }
 
 // Literal is a decoded string from the arguments.

@@ -69,11 +69,6 @@ func (r *TextReader) Add(more []byte) {
 	}
 }
 
-// resetText drops the text.
-func (r *TextReader) resetText() {
-	r.Size, r.text, r.lines, r.prose, r.colours = 0, nil, nil, nil, colours{}
-}
-
 // LayOut lays out the new bytes, for w × h cells.
 func (r *TextReader) LayOut(w, h int, draw display.Drawer) {
 	if w = max(1, w-numbers-1); r.prose == nil || r.prose.Width() != w {
@@ -173,14 +168,6 @@ func (r *TextReader) drawText(p *screen.Pen, off, end int) {
 	}
 }
 
-// lineEnd returns the end of the last complete line, or of the text if the text is complete.
-func (r *TextReader) lineEnd() int {
-	if n := len(r.lines); n > 0 && !r.Complete {
-		return r.lines[n-1]
-	}
-	return len(r.text)
-}
-
 // lexerFor guesses the type of content from its bytes, from a file name next to it, and from its key.
 func lexerFor(content string, h ContentHint) chroma.Lexer {
 	name := ""
@@ -256,7 +243,10 @@ func (c *colours) colourAt(off int) (screen.Paint, int) {
 
 // Colour starts to highlight the complete lines, unless a job with the same paints is done or running.
 func (r *TextReader) Colour(ink *screen.Paints, do func(func() func())) {
-	end := r.lineEnd()
+	end := len(r.text)
+	if n := len(r.lines); n > 0 && !r.Complete {
+		end = r.lines[n-1]
+	}
 	if end == 0 || end > maxHighlight || r.busy != nil && r.busy.ink == ink || r.done == end && r.ink == ink ||
 		r.ink == ink && !r.Complete && end > shortText && end-r.done < r.done/8 {
 		return

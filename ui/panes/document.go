@@ -154,16 +154,6 @@ func (d *Document) refreshRows() {
 // FullHeight returns the number of rows of the document as it is drawn.
 func (d *Document) FullHeight() int { return max(1, d.textRows()+d.closerRows()) }
 
-// wantedHeight returns the number of rows that the document uses if there is room. It doesn't depend on the current
-// height, because otherwise the rows of a frame would depend on earlier frames.
-func (d *Document) wantedHeight() int {
-	n := len(d.missingClosers())
-	if d.textRows() < 3*n {
-		n = min(n, 1)
-	}
-	return max(1, d.textRows()+n)
-}
-
 // textRows returns the number of rows, without the rows for missing closers.
 func (d *Document) textRows() int { return d.view.Len(len(d.layoutRows())) }
 
@@ -305,7 +295,7 @@ func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer)
 	}
 	if len(body) < o.read {
 		o.read = 0
-		o.resetText()
+		o.Size, o.text, o.lines, o.prose, o.colours = 0, nil, nil, nil, colours{}
 	}
 	// An escape or character that is cut off at the end is decoded when its remaining bytes arrive.
 	end := len(body)
@@ -359,20 +349,6 @@ func (o *openString) asLiteral(c *stream.Call) Literal {
 		l.Text = Unquoted(c.Args(), TokenSpan(toks, o.token))
 	}
 	return l
-}
-
-// drawEnd draws the end of the text: an incomplete escape or character, and the sign that shows how the text
-// ended.
-func (d *Document) drawEnd(p *screen.Pen) {
-	settled := d.settledLen()
-	if rest := d.Call.Args()[settled:]; len(rest) > 0 {
-		p.Bytes(screen.Tentative, screen.Growing, rest)
-	}
-	r := screen.Live
-	if !d.Call.MayGrow() {
-		r = screen.CallRole(d.Call)
-	}
-	p.Text(r, d.endSign())
 }
 
 // endSign returns the sign after the last byte. The sign shows that more bytes may arrive, or why no more did.

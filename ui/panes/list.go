@@ -350,7 +350,10 @@ func (l *List) Leave() { l.on, l.last = nil, stream.NoRef }
 // or turn at all.
 func (l *List) NextError(step int) (of stream.Ref, any bool) {
 	first, last, before, after := stream.NoRef, stream.NoRef, stream.NoRef, stream.NoRef
-	here, passed := l.cursorRef(), false
+	here, passed := l.call, false // the call in the cursor's row, or else its turn
+	if chosen := l.scene.Chosen; chosen.Call > 0 || l.call.Turn != chosen.Turn {
+		here = chosen
+	}
 	for of, h := range l.allRows() {
 		if of == here {
 			passed = true
@@ -377,14 +380,6 @@ func (l *List) NextError(step int) (of stream.Ref, any bool) {
 	}
 	l.over = of == stream.NoRef
 	return of, first != stream.NoRef
-}
-
-// cursorRef returns the call in the cursor's row, or else its turn.
-func (l *List) cursorRef() stream.Ref {
-	if of := l.scene.Chosen; of.Call > 0 || l.call.Turn != of.Turn {
-		return of
-	}
-	return l.call
 }
 
 // RowOf returns the row of a turn or call, or of its folded machine. If a turn has no row of its own, it returns the

@@ -470,10 +470,15 @@ func (l *List) originOf(p *screen.Pen, t *stream.Turn, cells int) display.Text {
 				text = p.Glyph.None // the request names no agent
 			}
 		}
-		if left := cells - text.Width() - 1; !text.Empty() && left >= minModelCells {
-			return display.Join(text, display.Lit(" "), p.ElideMiddle(p.Name(present.ShortModel(t.Model)), left))
+		model := p.Name(present.ShortModel(t.Model))
+		switch left := cells - text.Width() - 1; {
+		case text.Empty():
+			text = model
+		case left >= minModelCells:
+			return display.Join(text, display.Lit(" "), p.ElideMiddle(model, left))
+		case !model.Empty():
+			text = display.Join(text, display.Lit(" "), model)
 		}
-		text = joinTexts(display.Lit(" "), text, p.Name(present.ShortModel(t.Model)))
 	}
 	return p.ElideMiddle(text, cells)
 }
@@ -584,18 +589,4 @@ func (l *List) costText(p *screen.Pen, t *stream.Turn) display.Text {
 func alignRight(p *screen.Pen, t display.Text, cells int) display.Text {
 	t = p.Truncate(t, cells)
 	return display.Join(display.Repeat(display.Lit(" "), cells-t.Width()), t)
-}
-
-// joinTexts joins the non-empty texts with a gap.
-func joinTexts(gap display.Text, parts ...display.Text) (all display.Text) {
-	for _, part := range parts {
-		switch {
-		case part.Empty():
-		case all.Empty():
-			all = part
-		default:
-			all = display.Join(all, gap, part)
-		}
-	}
-	return all
 }

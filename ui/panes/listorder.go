@@ -299,11 +299,14 @@ func (l *List) foldRuns() {
 	for row := 0; row < rows; {
 		n, calls := 0, 0
 		for ; row+n < rows; n++ {
-			healthy, call := l.isHealthyRow(row + n)
-			if !healthy {
+			_, t, i := l.rows.rowTarget(row + n)
+			if t == nil {
 				break
 			}
-			if call {
+			if harms := l.scene.Verdicts.RowsOf(t); i >= len(harms) || harms[i] != present.Healthy {
+				break
+			}
+			if i < len(t.Calls) {
 				calls++
 			}
 		}
@@ -318,16 +321,6 @@ func (l *List) foldRuns() {
 		}
 		row += n
 	}
-}
-
-// isHealthyRow reports whether a row in the order by time is healthy, and whether it is a call.
-func (l *List) isHealthyRow(row int) (healthy, call bool) {
-	_, t, n := l.rows.rowTarget(row)
-	if t == nil {
-		return false, false
-	}
-	harms := l.scene.Verdicts.RowsOf(t)
-	return n < len(harms) && harms[n] == present.Healthy, n < len(t.Calls)
 }
 
 // rowTarget is the content of a row: a call or turn, a machine, a run of healthy calls, or the rule above the

@@ -5,7 +5,6 @@ import (
 	"math"
 	"sort"
 	"strings"
-	"time"
 
 	"toolscope/providers"
 	"toolscope/providers/client"
@@ -154,23 +153,18 @@ func axisOf(v *providers.View, t *stream.Turn, cells int) axis {
 	return a
 }
 
-// positionOf returns the position of an event, in nanoseconds or event numbers.
+// positionOf returns the position of an event, in nanoseconds or event numbers. The position of an event without a time
+// is that of the last earlier event with a time.
 func (a *axis) positionOf(event int) int64 {
 	if !a.timed {
 		return int64(event)
 	}
-	return max(a.first, int64(timeBefore(a.v, event)))
-}
-
-// timeBefore returns the time of an event. If the event has no time, it returns the time of the last earlier event
-// with a time, or NoTime if it finds none.
-func timeBefore(v *providers.View, event int) time.Duration {
 	for n := event; n >= 0 && n > event-maxUntimedEvents; n-- {
-		if at := v.EventPrefix(n, 0).At; at >= 0 {
-			return at
+		if at := a.v.EventPrefix(n, 0).At; at >= 0 {
+			return max(a.first, int64(at))
 		}
 	}
-	return stream.NoTime
+	return max(a.first, int64(stream.NoTime))
 }
 
 // maxUntimedEvents is the maximum number of events without a time that are skipped in the search for an event with a
@@ -205,7 +199,8 @@ func requestFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs)
 	if c, err := client.Find(a.Client); err == nil {
 		add("client", c.Title)
 	}
-	agent, session := b.requestCosts(a)
+	agent := b.costWithOpen(b.shares.conversations[a.Conversation], func(of *stream.RequestInfo) bool { return of.Conversation == a.Conversation })
+	session := b.costWithOpen(b.shares.sessions[a.Session], func(of *stream.RequestInfo) bool { return of.Session == a.Session })
 	add("session", withCost(a.Session, session, g))
 	add("agent", withCost(agentWords(v, a), agent, g))
 	add("purpose", a.Purpose)

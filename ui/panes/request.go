@@ -179,7 +179,10 @@ func (r *Request) Cursor() int {
 // Extend updates the pane for the selection. A long body is laid out in the background.
 func (r *Request) Extend(s *Context, w, h int) {
 	c := s.Of()
-	x := exchangeOf(s.View, c)
+	var x *providers.Exchange
+	if c.Turn != nil {
+		x = s.View.Exchange(c.Turn.Exchange)
+	}
 	r.size = -1
 	if x != nil && (x.Request.Size() > 0 || len(x.RequestBody()) > 0) {
 		r.size = int(max(x.Request.Size(), int64(len(x.RequestBody()))))
@@ -203,13 +206,6 @@ func (r *Request) Extend(s *Context, w, h int) {
 		rows = r.headRows() + r.doc.shownCount()
 	}
 	r.Fit(rows, titleRow, h)
-}
-
-func exchangeOf(v *providers.View, c Selection) *providers.Exchange {
-	if c.Turn == nil {
-		return nil
-	}
-	return v.Exchange(c.Turn.Exchange)
 }
 
 // layOut starts the layout of the body if it is not up to date.

@@ -123,10 +123,12 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 			r.lines = append(r.lines, resultLine{role, line.Between(" ", "")})
 		}
 	}
+	var given *stream.SentBackCall
 	if c.Call != nil {
 		r.addReceived(s, c.Call, say)
+		given = c.Call.LatestResult()
 	}
-	switch given := c.sentBackResult(); {
+	switch {
 	case c.Turn != nil && c.Turn.Retention == stream.Dropped:
 		say(screen.Muted, display.Lit("the turn's tool results are not kept"))
 	case c.Call == nil && (c.Turn == nil || len(c.Turn.Calls) == 0):
@@ -162,14 +164,6 @@ func (r *Result) listCalls(p *screen.Pen, t *stream.Turn, say func(screen.Role, 
 	if n := len(t.Calls) - maxCallsListed; n > 0 {
 		say(screen.Muted, screen.Count(n).Between("and ", " more calls"))
 	}
-}
-
-// sentBackResult returns the latest result that a request sent back for the selected call, or nil.
-func (c Selection) sentBackResult() *stream.SentBackCall {
-	if c.Call == nil {
-		return nil
-	}
-	return c.Call.LatestResult()
 }
 
 // addResult adds the rows of a result: its facts and its text.
@@ -275,8 +269,11 @@ func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.P
 			times = append(times, g.SinceMoment(t.ClosedAt, "the turn's end"))
 		}
 		times = slices.DeleteFunc(times, func(s string) bool { return s == "" })
-		early := c.SealedAt >= 0 && g.At >= 0 && g.At < c.SealedAt
-		lines = append(lines, plainLine(pickIf(early, screen.Differs, screen.Alike), p.Clean(strings.Join(times, ", "))))
+		side := screen.Alike
+		if c.SealedAt >= 0 && g.At >= 0 && g.At < c.SealedAt {
+			side = screen.Differs
+		}
+		lines = append(lines, plainLine(side, p.Clean(strings.Join(times, ", "))))
 		args := display.Join(p.Format("%s B  ", screen.Count(g.ArgsSize)), p.Clean(textStart(string(g.Args))))
 		switch {
 		case g.IsPrefix:
@@ -294,13 +291,6 @@ func toolRunLines(v *providers.View, t *stream.Turn, c *stream.Call, p *screen.P
 	return lines
 }
 
-func pickIf[T any](is bool, a, b T) T {
-	if is {
-		return a
-	}
-	return b
-}
-
 // textStart returns the beginning of a text, as much as fits into a line.
 func textStart(text string) string {
 	if len(text) <= maxLineText {
@@ -313,21 +303,17 @@ func textStart(text string) string {
 	return text[:n] + "…"
 }
 
-// noAnswerText describes the state of a tool run whose duration is unknown.
-func noAnswerText(state string) string {
-	switch state {
-	case "no answer":
-		return "no response was seen"
-	case "unknown":
-		return "the response is unknown: bytes are missing"
-	}
-	return state
-}
-
 // toolAnswerLines describes the result of a tool, and the part of that result that was sent to the model.
 func toolAnswerLines(g providers.ToolRun, p *screen.Pen) (lines []toolLine) {
 	if g.Took < 0 {
-		lines = append(lines, plainLine(screen.Nothing, p.Clean(noAnswerText(g.State))))
+		words := g.State
+		switch words {
+		case "no answer":
+			words = "no response was seen"
+		case "unknown":
+			words = "the response is unknown: bytes are missing"
+		}
+		lines = append(lines, plainLine(screen.Nothing, p.Clean(words)))
 	} else {
 		what := "returned"
 		if g.Failed {

@@ -133,7 +133,8 @@ func planStrip(v *providers.View, t *stream.Turn, h int, still bool) stripPlan {
 		if x := v.Exchange(t.Exchange); x != nil && x.Request.Size() > 0 && v.RequestStart(t) >= 0 {
 			order = append(order, clientRow)
 		}
-		if hasLoudFinding(t) {
+		loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
+		if slices.ContainsFunc(t.Findings, loud) || slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return !c.HasOnlyInfos() && slices.ContainsFunc(c.Findings, loud) }) {
 			order = append(order, findingRow)
 		}
 		if slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return len(c.Runs) > 0 }) {
@@ -168,12 +169,6 @@ func planStrip(v *providers.View, t *stream.Turn, h int, still bool) stripPlan {
 		}
 	}
 	return plan
-}
-
-// hasLoudFinding reports whether a turn or one of its calls has a finding above severity info.
-func hasLoudFinding(t *stream.Turn) bool {
-	loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
-	return slices.ContainsFunc(t.Findings, loud) || slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return !c.HasOnlyInfos() && slices.ContainsFunc(c.Findings, loud) })
 }
 
 // Widths of the columns next to the lanes, in cells.

@@ -361,11 +361,7 @@ func (s *TimeStrip) sentenceOf(t *stream.Turn) []string {
 			return []string{name + " has " + screen.Bytes(c.ArgsLen()).String() + " of arguments in " + count.Of(c.Deltas(), "delta") + "; more may arrive.", "Waiting on the provider."}
 		}
 	}
-	return s.turnSentence(t)
-}
-
-// turnSentence describes a turn in which no call is growing or went wrong.
-func (s *TimeStrip) turnSentence(t *stream.Turn) []string {
+	// No call is growing or went wrong.
 	calls := count.Of(len(t.Calls), "call")
 	text, thinking := t.TextLens()
 	switch {

@@ -232,7 +232,13 @@ func (s *Subject) RowsWithoutFacts() int {
 	case s.currentSelection().Call == nil:
 		return s.headRows() + s.Summary.Rows
 	}
-	return s.headRows() + s.wantedHeight()
+	// The result doesn't depend on the current height, because otherwise the rows of a frame would depend on earlier
+	// frames.
+	n := len(s.missingClosers())
+	if s.textRows() < 3*n {
+		n = min(n, 1)
+	}
+	return s.headRows() + max(1, s.textRows()+n)
 }
 
 // GoTo moves the cursor to a match from Find.

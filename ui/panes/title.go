@@ -12,14 +12,6 @@ import (
 	"toolscope/ui/screen"
 )
 
-// titleRole returns the role of a title.
-func titleRole(focused bool) screen.Role {
-	if focused {
-		return screen.Accent
-	}
-	return screen.Plain
-}
-
 // paneTitle has the parts of a title row.
 type paneTitle struct {
 	title  display.Text
@@ -48,7 +40,11 @@ func (h paneTitle) draw(p *screen.Pen, piled, focused bool) {
 	for _, part := range h.right {
 		right += part.text.Width() + 1
 	}
-	p.TextOn(titleRole(focused), screen.Bare, p.Truncate(h.title, max(4, p.Left-right-1)))
+	titleRole := screen.Plain
+	if focused {
+		titleRole = screen.Accent
+	}
+	p.TextOn(titleRole, screen.Bare, p.Truncate(h.title, max(4, p.Left-right-1)))
 	if room := p.Left - right - 4; !h.beside.Empty() && h.beside.Width() <= room {
 		p.TextOn(screen.Muted, screen.Bare, h.beside.Between("  ", ""))
 	}

@@ -243,7 +243,8 @@ func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.
 	if s.pinned != stream.NoTurn && (s.pinned != chosen.Turn || s.other) {
 		s.pinned, s.Changed = stream.NoTurn, true
 	}
-	if s.other || news.All || s.hasExpired() {
+	since := s.filter.Since() // turns might no longer match because time has passed
+	if s.other || news.All || since > 0 && s.from.Now-s.judged >= max(since/100, time.Second) {
 		s.evaluateAll(v.Session().Turns, chosen)
 		return
 	}
@@ -252,12 +253,6 @@ func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.
 			s.evaluateTurn(t, chosen)
 		}
 	}
-}
-
-// hasExpired reports whether turns might no longer match because time has passed.
-func (s *TurnFilter) hasExpired() bool {
-	since := s.filter.Since()
-	return since > 0 && s.from.Now-s.judged >= max(since/100, time.Second)
 }
 
 func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {

@@ -29,7 +29,8 @@ func (w *Wire) Draw(p *screen.Pen, y int, focused bool) {
 	if row >= len(w.Events) || c.Turn == nil {
 		return
 	}
-	e := v.EventPrefix(int(w.Events[row]), maxTextBytes(p))
+	// The text may be as long as all arguments together, so only a part is read.
+	e := v.EventPrefix(int(w.Events[row]), max(screen.MaxNameBytes, 64*p.Left))
 	if e.Text == "" && c.Turn.Retention != stream.InMemory {
 		e.Text = "(not kept)"
 	}
@@ -158,10 +159,6 @@ func drawArgs(p *screen.Pen, e stream.Event, g screen.Surface, wrong int) {
 	p.CutBytes(screen.StringToken, g, []byte(e.Text), wrong)
 }
 
-// maxTextBytes returns how many bytes of text are read for the remaining cells of a row. The text may be as long as
-// all arguments together.
-func maxTextBytes(p *screen.Pen) int { return max(screen.MaxNameBytes, 64*p.Left) }
-
 // usageText formats token counts with a sign between them. Counts that are included in other counts are in
 // parentheses.
 func usageText(u stream.Usage, sign display.Text) string {
@@ -284,7 +281,11 @@ func payloadAt(frame []byte, e stream.Event) (at, size int) {
 	if err != nil {
 		return 0, 0
 	}
-	for _, form := range [][]byte{quoted, unescapeHTML(quoted), []byte(text)} {
+	plain := quoted // without Go's HTML escapes
+	for _, c := range [][2]string{{`\u003c`, "<"}, {`\u003e`, ">"}, {`\u0026`, "&"}} {
+		plain = bytes.ReplaceAll(plain, []byte(c[0]), []byte(c[1]))
+	}
+	for _, form := range [][]byte{quoted, plain, []byte(text)} {
 		if at = bytes.LastIndex(frame, form); at >= 0 && len(form) >= minPayload {
 			return at, len(form)
 		}
@@ -312,14 +313,6 @@ func (w *Wire) frameLines(v *providers.View, draw display.Drawer, width, most in
 		rows.skipBytes(lineLen(draw, rows.text, max(width-1, 1)))
 	}
 	return n
-}
-
-// unescapeHTML undoes Go's HTML escapes in JSON text.
-func unescapeHTML(text []byte) []byte {
-	for _, c := range [][2]string{{`\u003c`, "<"}, {`\u003e`, ">"}, {`\u0026`, "&"}} {
-		text = bytes.ReplaceAll(text, []byte(c[0]), []byte(c[1]))
-	}
-	return text
 }
 
 // wireText is text with parts that have their own styles.
