@@ -260,7 +260,7 @@ func (c *comparison) failureText(v *providers.View, i int, t *stream.Turn) strin
 // Keys returns the key bindings of the table, or of the full value.
 func (c *comparison) Keys() []screen.Binding {
 	if c.full != nil {
-		return c.full.keys(c)
+		return append(c.full.ScrollKeys("scroll"), screen.Key("esc q enter", "back", "back to the table", func() { c.full, c.stale = nil, true }))
 	}
 	key := func(keys, hint, does string, do func()) screen.Binding {
 		return screen.Key(keys, hint, does, func() { do(); c.stale = true })

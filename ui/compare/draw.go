@@ -185,18 +185,6 @@ func (c *comparison) drawTitle(p *screen.Pen) {
 	p.Right(screen.Muted, screen.Bare, tail.Between("", " "))
 }
 
-// drawWaiting draws the cell of a turn that has no times.
-func (c *comparison) drawWaiting(p *screen.Pen, i int) {
-	v := c.host.View()
-	t := c.columns[i].findTurn(v)
-	switch {
-	case t == nil && !c.isFinished(v, i, t):
-		p.Text(screen.Muted, display.Join(p.Glyph.Idle, display.Lit(" nothing yet")))
-	default:
-		p.Text(screen.Muted, p.Glyph.None)
-	}
-}
-
 // drawFinish draws the failure or finish reason of a turn, and the sign for its worst finding.
 func (c *comparison) drawFinish(p *screen.Pen, i int, g screen.Surface) {
 	v := c.host.View()

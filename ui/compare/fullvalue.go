@@ -60,10 +60,6 @@ func (c *comparison) openFull() {
 	c.full = f
 }
 
-func (f *valueView) keys(c *comparison) []screen.Binding {
-	return append(f.ScrollKeys("scroll"), screen.Key("esc q enter", "back", "back to the table", func() { c.full, c.stale = nil, true }))
-}
-
 // argsPart is the visible part of a call's arguments, with the spans that differ.
 type argsPart struct {
 	text  []byte
@@ -81,7 +77,10 @@ func (f *valueView) extend(c *comparison, v *providers.View, w, h int) {
 		}
 	}
 	if now != f.made && !f.busy {
-		width, draw := f.rowWidth(w), c.draw
+		width, draw := max(1, w-1), c.draw
+		if f.isSideBySide(w) {
+			width = max(1, (w-1)/2-1)
+		}
 		lay := func() (sheets [2]*panes.TextSheet, sizes [2]int) {
 			for i, one := range argsParts(args, f.fieldPath) {
 				sheets[i], sizes[i] = new(panes.TextSheet), len(one.text)
@@ -124,14 +123,6 @@ func argsParts(args [2]*diff.Args, member string) (both [2]argsPart) {
 }
 
 func (f *valueView) isSideBySide(w int) bool { return w >= besideFrom && !f.stacked }
-
-// rowWidth returns the width of a row for one value, in cells.
-func (f *valueView) rowWidth(w int) int {
-	if f.isSideBySide(w) {
-		return max(1, (w-1)/2-1)
-	}
-	return max(1, w-1)
-}
 
 func (f *valueView) rowsOf(w int) int {
 	if f.sheets[0] == nil {

@@ -167,7 +167,11 @@ func (c *comparison) addBelow(v *providers.View, n, width int, stacked bool) {
 		} else if f.sheets[0] != nil {
 			from = f.sheets[0].Rows + 1 // the base is above
 		}
-		for row := from; row < f.shownRows(width); row++ {
+		end := f.rowsOf(width)
+		if f.isSideBySide(width) {
+			end++ // the captions
+		}
+		for row := from; row < end; row++ {
 			c.below = append(c.below, belowRow{f, belowText, row})
 		}
 	}
@@ -199,14 +203,6 @@ func (f *valueView) argsLen(v *providers.View) (n int) {
 		}
 	}
 	return n
-}
-
-// shownRows returns the number of rows of the captions and the values.
-func (f *valueView) shownRows(w int) int {
-	if f.isSideBySide(w) {
-		return f.rowsOf(w) + 1
-	}
-	return f.rowsOf(w)
 }
 
 // drawBelow draws row y of the calls.

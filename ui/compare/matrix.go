@@ -247,7 +247,11 @@ func (c *comparison) drawMatrix(p *screen.Pen, i int) {
 	}
 	p.Spaces(screen.Bare, p.Left-(c.w-c.laneStart()))
 	if i >= len(c.times) || c.times[i].End < 0 {
-		c.drawWaiting(p, i)
+		if v := c.host.View(); c.columns[i].findTurn(v) == nil && !c.isFinished(v, i, nil) {
+			p.Text(screen.Muted, display.Join(p.Glyph.Idle, display.Lit(" nothing yet")))
+		} else {
+			p.Text(screen.Muted, p.Glyph.None)
+		}
 		return
 	}
 	t := &c.times[i]

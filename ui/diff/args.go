@@ -222,22 +222,14 @@ func (cell *Cell) compareNode(c *argsComparer, b int32, i int, n int32, inside [
 		cell.Relation, cell.At = m, int32(at)
 	case inside != nil:
 		cell.Relation = inside[i]
+	// Containers whose fields are nested too deeply for rows are compared by hash.
+	case !x.ends || !y.ends:
+		cell.Relation = Open
+	case c.trees[c.base].valueHash(b) == c.trees[i].valueHash(n):
+		cell.Relation = Same
 	default:
-		cell.Relation = c.compareContainers(b, i, n)
+		cell.Relation = Differs
 	}
-}
-
-// compareContainers compares two containers by hash. It is for containers whose fields are nested too deeply
-// for rows.
-func (c *argsComparer) compareContainers(b int32, i int, x int32) Relation {
-	one, other := &c.trees[c.base].nodes[b], &c.trees[i].nodes[x]
-	switch {
-	case !one.ends || !other.ends:
-		return Open
-	case c.trees[c.base].valueHash(b) == c.trees[i].valueHash(x):
-		return Same
-	}
-	return Differs
 }
 
 // canSplit reports whether the fields in a value can be compared one by one. Every call that has the value

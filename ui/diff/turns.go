@@ -51,7 +51,12 @@ func ChooseTurns(v *providers.View, chosen stream.Ref, marked []stream.Ref) (pla
 	if places = sameRequestTurns(v, own); len(places) > 1 || own == nil {
 		return places, Asked, ""
 	}
-	tool = toolOf(own, call)
+	if call == nil && len(own.Calls) > 0 {
+		call = own.Calls[0]
+	}
+	if call != nil {
+		tool = call.Name
+	}
 	return nearbyTurns(v, own, tool), Neighbour, tool
 }
 
@@ -82,18 +87,6 @@ func sameRequestTurns(v *providers.View, own *stream.Turn) (all []ComparedTurn) 
 		all = append(all, p)
 	}
 	return all
-}
-
-// toolOf returns the tool of a call, or of the turn's first call if c is nil. It returns "" if there is no
-// call.
-func toolOf(t *stream.Turn, c *stream.Call) string {
-	if c == nil && len(t.Calls) > 0 {
-		c = t.Calls[0]
-	}
-	if c == nil {
-		return ""
-	}
-	return c.Name
 }
 
 // nearbyTurns returns own and the turns nearest to it that call the tool, in order. It returns nil if own is

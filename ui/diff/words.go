@@ -307,7 +307,7 @@ func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 		switch {
 		case len(graver) == 0:
 			forms = append(forms, joinNonEmpty(agree, p.timeSentence(name, say)), agree)
-		case len(p.Sides) == 2 && count.Calls+count.States == 0 && members != "" && !p.hasFailure():
+		case len(p.Sides) == 2 && count.Calls+count.States == 0 && members != "" && !slices.ContainsFunc(p.Sides, func(s Side) bool { return s.Fails != "" }):
 			forms = append(forms, members+": "+strings.Join(graver, "; ")+".", members+".")
 		default:
 			forms = append(forms, joinNonEmpty(agree, firstPhrases(graver, maxPhrases), withFullStop(members)))
@@ -332,10 +332,6 @@ func firstPhrases(phrases []string, n int) string {
 		text += fmt.Sprintf("; %d more", left)
 	}
 	return text + "."
-}
-
-func (p *Comparison) hasFailure() bool {
-	return slices.ContainsFunc(p.Sides, func(s Side) bool { return s.Fails != "" })
 }
 
 func joinNonEmpty(parts ...string) string {

@@ -131,7 +131,12 @@ func (h *Help) stepToKey(by int) {
 	if by < 0 && h.At >= h.keyRows() && h.At > 0 {
 		if h.MoveTo(h.At - 1); h.At < h.keyRows() {
 			h.column = len(h.columns) - 1
-			h.moveToLastKey()
+			for row := h.keyRows() - 1; row >= 0; row-- {
+				if h.keyAt(h.column, row) != nil {
+					h.MoveTo(row)
+					break
+				}
+			}
 		}
 		return
 	}
@@ -166,15 +171,6 @@ func (h *Help) moveToFirstKey() {
 		if h.keyAt(h.column, row) != nil {
 			h.MoveTo(row)
 			h.Top = 0
-			return
-		}
-	}
-}
-
-func (h *Help) moveToLastKey() {
-	for row := h.keyRows() - 1; row >= 0; row-- {
-		if h.keyAt(h.column, row) != nil {
-			h.MoveTo(row)
 			return
 		}
 	}
@@ -459,7 +455,9 @@ func (h *Help) Draw(p *screen.Pen, y int) {
 			case row.signs != nil:
 				p.Spaces(screen.Bare, keyColumn)
 				for _, m := range row.signs {
-					m.draw(p)
+					p.Text(m.role, m.sign)
+					p.Text(screen.Plain, m.word.Between(" ", ""))
+					p.Spaces(screen.Bare, legendGap)
 				}
 			default:
 				p.Text(screen.Muted, row.title.Between(" ", ""))
@@ -607,9 +605,3 @@ func (l legendPart) wrapSigns(cells int) (rows [][]legendSign) {
 }
 
 func (m legendSign) width() int { return m.sign.Width() + 1 + m.word.Width() }
-
-func (m legendSign) draw(p *screen.Pen) {
-	p.Text(m.role, m.sign)
-	p.Text(screen.Plain, m.word.Between(" ", ""))
-	p.Spaces(screen.Bare, legendGap)
-}

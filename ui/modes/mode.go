@@ -71,14 +71,6 @@ const MaxSyncBytes = 16 << 10
 // Tall is the minimum height of a body that has room for titles and stacked parts.
 const Tall = 16
 
-// upDownHint returns the binding up with a hint for the up and down keys.
-func upDownHint(up screen.Binding, word string, draw display.Drawer) screen.Binding {
-	if word != "" {
-		return up.Hinted(word).Show("up down")
-	}
-	return up.Hinted(screen.NameKeys([]string{"down"}, draw).String())
-}
-
 // OverlayMode is a mode that covers only the lower part of the screen. The upper part stays visible and keeps
 // updating. Row 0 is the first row of the mode, not of the screen. Its hints are in the footer.
 type OverlayMode interface {

@@ -75,12 +75,18 @@ func NewPalette(h Host, does PaletteActions, draw display.Drawer) *Palette {
 	}
 	p := &Palette{host: h, does: does, draw: draw, line: screen.NewInput(display.Text{}, "", 400), stale: true}
 	for i := range does.Commands {
-		p.all = append(p.all, newVerbRow(&does.Commands[i]))
+		c := &does.Commands[i]
+		p.all = append(p.all, paletteRow{
+			name: display.Join(display.Clean(c.Word).Between("", " "), c.Arg), does: c.Does, words: wordsOf(c.Word, c.Does.String()),
+			cmd: c, verb: c.Word, aliases: strings.Fields(c.Aliases), do: func() { c.Run("") },
+		})
 	}
 	for i := range does.Commands {
 		if c := &does.Commands[i]; c.Spread {
 			for _, choice := range c.Choices("") {
-				p.all = append(p.all, newChoiceRow(c, choice))
+				row := newArgRow(c, choice.Arg, choice.Does)
+				row.aliases = strings.Fields(choice.Alias)
+				p.all = append(p.all, row)
 			}
 		}
 	}
@@ -136,7 +142,7 @@ func (p *Palette) runSelected() {
 		return
 	}
 	row := p.shown[p.At]
-	if row.needsArg() && !strings.HasPrefix(p.line.Value(), row.verb+" ") {
+	if row.takesArg() && !row.cmd.Alone && !strings.HasPrefix(p.line.Value(), row.verb+" ") {
 		p.completeLine()
 		return
 	}

@@ -82,7 +82,7 @@ func (t *themePicker) Typing() *screen.Input { return t.typed }
 func (t *themePicker) Keys() []screen.Binding {
 	step := func(n int) func() { return func() { t.tryTheme(t.At + n) } }
 	return []screen.Binding{
-		upDownHint(screen.Key("up ctrl+p", "", "previous theme", step(-1)), "try", t.draw),
+		screen.Key("up ctrl+p", "", "previous theme", step(-1)).Hinted("try").Show("up down"),
 		screen.Key("down ctrl+n", "", "next theme", step(1)),
 		screen.Key("pgup", "", "a page up", step(-max(1, t.Height-1))),
 		screen.Key("pgdown", "", "a page down", step(max(1, t.Height-1))),

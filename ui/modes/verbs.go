@@ -43,19 +43,6 @@ type paletteRow struct {
 	do         func()
 }
 
-func newVerbRow(c *Command) paletteRow {
-	return paletteRow{
-		name: display.Join(display.Clean(c.Word).Between("", " "), c.Arg), does: c.Does, words: wordsOf(c.Word, c.Does.String()),
-		cmd: c, verb: c.Word, aliases: strings.Fields(c.Aliases), do: func() { c.Run("") },
-	}
-}
-
-func newChoiceRow(c *Command, choice Choice) paletteRow {
-	row := newArgRow(c, choice.Arg, choice.Does)
-	row.aliases = strings.Fields(choice.Alias)
-	return row
-}
-
 func newArgRow(c *Command, arg string, does display.Text) paletteRow {
 	line := strings.TrimRight(c.Word+" "+arg, " ")
 	return paletteRow{name: display.Clean(line), does: does, words: wordsOf(line, does.String()), cmd: c, verb: c.Word, arg: arg, do: func() { c.Run(arg) }}
@@ -65,8 +52,6 @@ func newArgRow(c *Command, arg string, does display.Text) paletteRow {
 func (r *paletteRow) lineText() string { return strings.TrimRight(r.verb+" "+r.arg, " ") }
 
 func (r *paletteRow) takesArg() bool { return r.cmd != nil && r.arg == "" && !r.cmd.Arg.Empty() }
-
-func (r *paletteRow) needsArg() bool { return r.takesArg() && !r.cmd.Alone }
 
 // nameCells is the width for the cursor and the names in the palette.
 const nameCells = 21

@@ -223,7 +223,7 @@ func (m *replayMode) Keys() []screen.Binding {
 		keys = append(keys,
 			screen.Key("right l tab", "next", "next section: sent, wrote, lost", turn(1)).Show("h l"),
 			screen.Key("left h shift+tab", "", "previous section: lost, wrote, sent", turn(numSections-1)),
-			m.nextPolicyKey(), m.rawKey(),
+			screen.Key("p", "client", "next client", func() { m.stepSelection(true, 1) }), m.rawKey(),
 		)
 		keys = append(keys, m.outlet.Keys(m.host, m.draw, m.shownBody)...)
 		return append(keys, m.previousPolicyKey(), m.scopeKey().WithoutHint())
@@ -236,7 +236,15 @@ func (m *replayMode) Keys() []screen.Binding {
 		across, other = "target", "all targets"
 	}
 	keys := []screen.Binding{
-		m.pickPolicyKey(),
+		// The list of clients shows the outcome for each client. If the rows are clients already, select the next client.
+		screen.Key("p", "other client", "pick a client", func() {
+			if m.policies {
+				m.stepSelection(true, 1)
+				return
+			}
+			m.picking, m.picked, m.policies = true, m.policy, true
+			m.placeCursor()
+		}),
 		screen.Key("tab shift+tab", other, "list targets or clients", func() {
 			m.policies = !m.policies
 			m.placeCursor()
@@ -267,23 +275,6 @@ func (m *replayMode) pickKeys() []screen.Binding {
 		screen.Key("esc q", "cancel", "cancel", pick(m.picked)),
 	}
 	return append(keys, m.CursorKeys("client", m.moveTo)...)
-}
-
-// pickPolicyKey returns the key that opens the list of clients. The list shows the outcome for each client. If the
-// rows are clients already, the key selects the next client.
-func (m *replayMode) pickPolicyKey() screen.Binding {
-	return screen.Key("p", "other client", "pick a client", func() {
-		if m.policies {
-			m.stepSelection(true, 1)
-			return
-		}
-		m.picking, m.picked, m.policies = true, m.policy, true
-		m.placeCursor()
-	})
-}
-
-func (m *replayMode) nextPolicyKey() screen.Binding {
-	return screen.Key("p", "client", "next client", func() { m.stepSelection(true, 1) })
 }
 
 func (m *replayMode) previousPolicyKey() screen.Binding {

@@ -101,7 +101,11 @@ func (m *sentBackMode) Extend(v *providers.View, w, h int) {
 		m.layOut()
 		m.made, m.around = w, nil
 	}
-	m.Rows, m.Height = m.scrollRows(), max(m.h-m.headRows(), 1)
+	left, right := max(m.sides[0].Rows, 1), max(m.sides[1].Rows, 1)
+	m.Rows, m.Height = left+right+2, max(m.h-m.headRows(), 1) // both sides and their captions
+	if m.isSideBySide() {
+		m.Rows = max(left, right)
+	}
 	if rest := m.Height - m.Rows - 1; rest >= minAroundRows && m.read && len(m.carried.Body) > 0 {
 		if m.around == nil {
 			m.around = m.newFullRequest()
@@ -148,16 +152,6 @@ func (m *sentBackMode) saysRows() int {
 
 // minSaysRows is the minimum height at which the sentence is shown.
 const minSaysRows = 7
-
-// scrollRows returns the number of rows in the part that scrolls. If the sides are next to each other, the
-// longer side counts. Otherwise both sides and their captions count.
-func (m *sentBackMode) scrollRows() int {
-	left, right := max(m.sides[0].Rows, 1), max(m.sides[1].Rows, 1)
-	if m.isSideBySide() {
-		return max(left, right)
-	}
-	return left + right + 2
-}
 
 // sideWidths returns the widths of the sides without the rule between them.
 func (m *sentBackMode) sideWidths() (left, right int) {
@@ -414,7 +408,11 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 			}
 		}
 	}
-	role, words := m.verdictText(p)
+	verdict, how := m.host.View().VerdictOn(m.currentSentBack())
+	role, words := screen.VerdictRoles[verdict], p.Format("%s (%s, %s)", verdict, replay.Seen, p.Name(how))
+	if verdict == replay.Unproven {
+		words = p.Format("%s: %s", verdict, p.Name(how))
+	}
 	for _, who := range clientNames(m.currentSentBack().Policies) {
 		if lead := p.Clean(who).Between("", "; "); lead.Width()+min(words.Width(), 30) <= p.Left {
 			p.Text(screen.Plain, lead)
@@ -424,15 +422,6 @@ func (m *sentBackMode) drawWho(p *screen.Pen) {
 	p.TextOn(role, screen.Bare, p.Truncate(words, p.Left-1))
 	result := map[stream.Code]display.Text{stream.ResultOK: display.Lit("with its result"), stream.ResultFailed: display.Lit("its result is an error")}
 	p.Right(screen.Muted, screen.Bare, result[m.currentSentBack().ResultCode])
-}
-
-// verdictText describes the provider's response to the request.
-func (m *sentBackMode) verdictText(p *screen.Pen) (screen.Role, display.Text) {
-	verdict, how := m.host.View().VerdictOn(m.currentSentBack())
-	if verdict == replay.Unproven {
-		return screen.VerdictRoles[verdict], p.Format("%s: %s", verdict, p.Name(how))
-	}
-	return screen.VerdictRoles[verdict], p.Format("%s (%s, %s)", verdict, replay.Seen, p.Name(how))
 }
 
 // clientNames returns texts with the names of the policies that have the same effect, the longest text first. If
@@ -472,7 +461,7 @@ func (m *sentBackMode) drawSide(p *screen.Pen, side, row, width int, caption boo
 		if m.right == (side == 1) {
 			role = screen.Accent
 		}
-		p.Caption(role, m.captionOf(side), m.sizesOf(side)...)
+		p.Caption(role, [...]display.Text{display.Lit("the model wrote"), display.Lit("the request carried")}[side], m.sizesOf(side)...)
 	case row == 0 && s.Rows == 0:
 		p.TextOn(screen.SideRoles[screen.Absent], screen.Bare, p.Pad(p.Glyph.Side[screen.Absent], m.signWidth()))
 		p.TextOn(screen.Muted, screen.Bare, p.Truncate(m.whyEmpty(side), p.Left))
@@ -484,10 +473,6 @@ func (m *sentBackMode) drawSide(p *screen.Pen, side, row, width int, caption boo
 		p.TextOn(screen.SideRoles[screen.Differs], screen.Bare, p.Pad(sign, m.signWidth()))
 		s.Draw(p, row, ground)
 	}
-}
-
-func (m *sentBackMode) captionOf(side int) display.Text {
-	return [...]display.Text{display.Lit("the model wrote"), display.Lit("the request carried")}[side]
 }
 
 // sizesOf returns the size of a side, and the place of the arguments in the body. It returns the longest form
@@ -544,7 +529,11 @@ func (m *sentBackMode) newFullRequest() *fullRequest {
 	whole := &fullRequest{title: display.Format("the full request, %s", screen.Bytes(len(b.Body)))}
 	lay := func() *panes.TextSheet {
 		s := &panes.TextSheet{LookAt: max(b.At, 0)}
-		s.Add(panes.NewBlock(display.Text{}, b.Body, false, argsAt(&b), width, draw))
+		var marks []panes.Span
+		if b.At >= 0 && b.Part != nil {
+			marks = []panes.Span{{Start: b.At, End: b.End}}
+		}
+		s.Add(panes.NewBlock(display.Text{}, b.Body, false, marks, width, draw))
 		return s
 	}
 	if len(b.Body) < modes.MaxSyncBytes {
@@ -556,14 +545,6 @@ func (m *sentBackMode) newFullRequest() *fullRequest {
 		return func() { whole.sheet = s }
 	})
 	return whole
-}
-
-// argsAt returns the span of the arguments in the body, or nil if it is unknown.
-func argsAt(b *providers.CarriedCall) []panes.Span {
-	if b.At < 0 || b.Part == nil {
-		return nil
-	}
-	return []panes.Span{{Start: b.At, End: b.End}}
 }
 
 func (w *fullRequest) extend(_, h int) {
