@@ -183,7 +183,11 @@ func (s *Server) answerMessage(text []byte, ended <-chan struct{}) *reply {
 		}
 		given := map[string]string{}
 		for key, value := range p.Arguments {
-			given[key] = plainValue(value)
+			var text string // models sometimes write numbers and booleans as strings
+			if json.Unmarshal(value, &text) != nil {
+				text = string(value)
+			}
+			given[key] = text
 		}
 		out, err := s.Call(p.Name, given, ended)
 		if err != nil {
@@ -193,14 +197,4 @@ func (s *Server) answerMessage(text []byte, ended <-chan struct{}) *reply {
 		return &reply{JSONRPC: "2.0", ID: m.ID, Result: map[string]any{"content": content, "isError": err != nil}}
 	}
 	return newFailure(m.ID, noMethod, "the server has no such method")
-}
-
-// plainValue returns a JSON value as text. It also accepts strings, because models sometimes write numbers and
-// booleans as strings.
-func plainValue(value json.RawMessage) string {
-	var text string
-	if json.Unmarshal(value, &text) == nil {
-		return text
-	}
-	return string(value)
 }

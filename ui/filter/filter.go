@@ -290,7 +290,11 @@ func Complete(text string, seen func(field string) []string) (longer string, all
 	}
 	longer = all[0]
 	for _, may := range all[1:] {
-		longer = longer[:commonPrefixLen(longer, may)]
+		n := 0
+		for n < min(len(longer), len(may)) && strings.EqualFold(longer[n:n+1], may[n:n+1]) {
+			n++
+		}
+		longer = longer[:n]
 	}
 	return text[:from] + longer, all
 }
@@ -322,12 +326,4 @@ func (w word) completions(seen func(field string) []string) (all []string) {
 		}
 	}
 	return all
-}
-
-// commonPrefixLen returns the length of the common prefix of two words. It ignores case.
-func commonPrefixLen(a, b string) (n int) {
-	for n < min(len(a), len(b)) && strings.EqualFold(a[n:n+1], b[n:n+1]) {
-		n++
-	}
-	return n
 }

@@ -31,9 +31,6 @@ func newTextQuery(query string, fold bool) TextQuery {
 	return n
 }
 
-// Len returns the length of the query in bytes.
-func (n *TextQuery) Len() int { return len(n.query) }
-
 // lowerBytes converts only A-Z to lower case, and keeps bytes that are not UTF-8.
 func lowerBytes(text string) string {
 	low := []byte(text)

@@ -131,7 +131,7 @@ func (s *matchTarget) searchText(in searchedText, n *TextQuery, text []byte, gro
 		return true
 	}
 	is := n.In(text[min(from, len(text)):])
-	if s.Progress[in] = max(0, len(text)-n.Len()+1); is {
+	if s.Progress[in] = max(0, len(text)-len(n.query)+1); is {
 		s.Progress[in] = alreadyFound
 	}
 	return is
@@ -139,12 +139,9 @@ func (s *matchTarget) searchText(in searchedText, n *TextQuery, text []byte, gro
 
 // isInTurn reports whether the row of a turn contains the string.
 func (n *shortQuery) isInTurn(s *matchTarget) bool {
-	t := s.turn
-	return n.isIn(t.Model) || n.isIn(t.ID) || n.isIn(t.Finish) || n.isIn(t.Protocol) || agentOf(s, n.isIn) || fileOf(s, n.isIn) || hostOf(s, n.isIn) || n.isInAsk(t.Request)
-}
-
-func (n *shortQuery) isInAsk(a *stream.RequestInfo) bool {
-	return a != nil && (n.isIn(a.Purpose) || n.isIn(a.ResultsOf) || n.isIn(a.Snippet))
+	t, a := s.turn, s.turn.Request
+	return n.isIn(t.Model) || n.isIn(t.ID) || n.isIn(t.Finish) || n.isIn(t.Protocol) || agentOf(s, n.isIn) || fileOf(s, n.isIn) || hostOf(s, n.isIn) ||
+		a != nil && (n.isIn(a.Purpose) || n.isIn(a.ResultsOf) || n.isIn(a.Snippet))
 }
 
 // Values of the field state that are not states of calls.

@@ -46,15 +46,6 @@ type httpSender struct {
 	client  http.Client
 }
 
-func newHTTPSender(to *url.URL, headers http.Header, version string) *httpSender {
-	return &httpSender{url: to.String(), headers: headers, hide: hideValues(headers), version: version, client: http.Client{
-		Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: defaultTimeout,
-		// Redirects are not followed. The headers are meant only for the configured collector, and a redirected POST
-		// can become a GET.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-}
-
 // postSpans posts spans once. It does not retry.
 func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collectorResponse {
 	r, err := p.newRequest(ctx, spans)
@@ -63,14 +54,17 @@ func (p *httpSender) postSpans(ctx context.Context, spans []report.Span) collect
 	}
 	res, err := p.client.Do(r)
 	if err != nil {
-		return collectorResponse{why: errorReason(err)}
+		if at := new(url.Error); errors.As(err, &at) {
+			err = at.Err // the user knows the method and the URL
+		}
+		return collectorResponse{why: err.Error()}
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(http.MaxBytesReader(nil, res.Body, maxResponseBytes))
 	// If the status is a success and the media type belongs to the protocol, the collector may have the spans even if
 	// the body is incomplete.
 	a := collectorResponse{status: res.StatusCode}
-	switch kind := mediaType(res); {
+	switch kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); {
 	case a.status/100 == 3:
 		a.why = res.Status + ": redirects are not followed; --otlp needs the URL of the collector itself"
 	case a.status/100 != 2:
@@ -110,15 +104,6 @@ func (p *httpSender) newRequest(ctx context.Context, spans []report.Span) (*http
 	return r, nil
 }
 
-// errorReason returns the reason why a request failed. It leaves out the method and the URL, which the user knows.
-func errorReason(err error) string {
-	var at *url.Error
-	if errors.As(err, &at) {
-		err = at.Err
-	}
-	return err.Error()
-}
-
 // collectorResponse is a collector's response to a request.
 type collectorResponse struct {
 	status     int           // HTTP status; 0 if there was no response
@@ -127,9 +112,6 @@ type collectorResponse struct {
 	retryAfter time.Duration // requested delay before a retry; 0 if none was requested
 	refused    bool          // the spans are refused permanently, regardless of the status
 }
-
-// isAccepted reports whether the collector accepted the spans, except those counted in rejected.
-func (a *collectorResponse) isAccepted() bool { return !a.refused && a.status/100 == 2 }
 
 // isFinal reports whether a retry is useless:
 // https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes
@@ -208,9 +190,4 @@ const maxErrorTextBytes = 200
 
 func clipText(text string) string {
 	return strings.TrimSpace(strings.ToValidUTF8(text[:min(len(text), maxErrorTextBytes)], ""))
-}
-
-func mediaType(res *http.Response) string {
-	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	return kind
 }

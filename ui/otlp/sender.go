@@ -56,7 +56,13 @@ func New(o Options) (*Sender, error) {
 	}
 	o.MaxQueueBytes, o.StallTimeout = cmp.Or(o.MaxQueueBytes, maxQueueBytes), cmp.Or(o.StallTimeout, defaultTimeout)
 	s := &Sender{
-		poster: newHTTPSender(to, headers, o.Version), options: o, freeBytes: o.MaxQueueBytes,
+		poster: &httpSender{url: to.String(), headers: headers, hide: hideValues(headers), version: o.Version, client: http.Client{
+			Transport: http.DefaultTransport.(*http.Transport).Clone(), Timeout: defaultTimeout,
+			// Redirects are not followed. The headers are meant only for the configured collector, and a redirected POST
+			// can become a GET.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		}},
+		options: o, freeBytes: o.MaxQueueBytes,
 		wake: make(chan struct{}, 1), closing: make(chan struct{}), done: make(chan struct{}), progress: make(chan struct{}),
 	}
 	s.hurry = s.closing
@@ -198,7 +204,7 @@ func (s *Sender) sendBatch(batch []report.Span) {
 		}
 		n := int64(len(batch))
 		switch {
-		case a.isAccepted():
+		case !a.refused && a.status/100 == 2:
 			a.rejected = min(a.rejected, n)
 			s.countBatch(batch, State{Taken: n - a.rejected, Refused: a.rejected, Trouble: a.why})
 			return
