@@ -73,7 +73,9 @@ func VerdictOfCall(c *stream.Call) Verdict {
 	case c.MayGrow() && v.Harm > HarmMalformed && v.Harm != HarmNotObject:
 		v.Harm = HarmOpen
 	}
-	v.addSentBack(c)
+	if v.Harm > HarmError && slices.ContainsFunc(c.SentBack, func(s stream.SentBackCall) bool { return s.Outcome == emptied }) {
+		v.Harm, v.Words, v.Role = HarmError, "sent back {}", screen.Bad
+	}
 	if !c.HasOnlyInfos() {
 		v.addFindings(c.Findings)
 	}
@@ -94,7 +96,11 @@ func VerdictOfTurn(x *providers.Exchange, t *stream.Turn) Verdict {
 		v.Harm = HarmStopped
 	}
 	if x != nil && x.Head.Status >= 400 {
-		v.setRefused(x.Head.Status)
+		// With status 429, or from 500 on, the request may be correct, so it failed and was not refused.
+		v.Role, v.State, v.Harm, v.Words = screen.Bad, stream.Rejected, HarmRejected, fmt.Sprintf("failed %d", x.Head.Status)
+		if v.Refused = x.Head.Status < 500 && x.Head.Status != 429; v.Refused {
+			v.Words = fmt.Sprintf("refused %d", x.Head.Status)
+		}
 	} else if v.Harm == HarmAborted && hasFinding(t.Findings, protocol.GenerationRejected) {
 		v.Harm, v.State, v.Words = HarmRejected, stream.Rejected, stateWords(stream.Rejected)
 	}
@@ -136,17 +142,6 @@ func hasFinding(list []stream.Finding, d *stream.Diagnosis) bool {
 // WasDenied reports whether the user or the rules of the agent refused a call.
 func WasDenied(c *stream.Call) bool { return hasFinding(c.Findings, protocol.CallDenied) }
 
-// setRefused sets the verdict on a turn whose response has an HTTP status of 400 or more. With status 429, or
-// from 500 on, the request may be correct, so the verdict is that it failed, not that it was refused.
-func (v *Verdict) setRefused(status int) {
-	v.Role, v.State, v.Harm = screen.Bad, stream.Rejected, HarmRejected
-	if v.Refused = status < 500 && status != 429; v.Refused {
-		v.Words = fmt.Sprintf("refused %d", status)
-	} else {
-		v.Words = fmt.Sprintf("failed %d", status)
-	}
-}
-
 // stateWords returns the words for a state in a verdict, or "" for Complete and NoArguments.
 func stateWords(st stream.Status) string {
 	if st == stream.Complete || st == stream.NoArguments {
@@ -155,25 +150,8 @@ func stateWords(st stream.Status) string {
 	return strings.TrimPrefix(st.String(), "an ")
 }
 
-// addSentBack makes the verdict worse if a later request contained {} in place of the arguments.
-func (v *Verdict) addSentBack(c *stream.Call) {
-	if len(c.SentBack) > 0 && v.Harm > HarmError && sentBackEmpty(c) {
-		v.Harm, v.Words, v.Role = HarmError, "sent back {}", screen.Bad
-	}
-}
-
 // emptied is the outcome of a call whose arguments were replaced by {}.
 var emptied = replay.Emptied.String()
-
-// sentBackEmpty reports whether a later request contained {} in place of the arguments.
-func sentBackEmpty(c *stream.Call) bool {
-	for _, s := range c.SentBack {
-		if s.Outcome == emptied {
-			return true
-		}
-	}
-	return false
-}
 
 // addFindings makes the verdict worse if a finding is worse than the verdict.
 func (v *Verdict) addFindings(list []stream.Finding) {

@@ -114,7 +114,11 @@ func AboutCall(c *stream.Call) (facts []string) {
 		facts = append(facts, "run by the provider")
 	}
 	if len(c.SentBack) > 0 {
-		facts = append(facts, aboutSentBack(c))
+		var outcomes []string
+		for _, r := range c.SentBack {
+			outcomes = append(outcomes, r.Outcome)
+		}
+		facts = append(facts, "sent back "+strings.Join(outcomes, ", then "))
 	}
 	ran, answered := aboutRuns(c)
 	facts = append(facts, ran...)
@@ -150,15 +154,6 @@ func aboutRuns(c *stream.Call) (ran []string, answered string) {
 		answered = cmp.Or(wrongResultWords[f.Code], answered)
 	}
 	return ran, answered
-}
-
-// aboutSentBack lists the outcomes of a call in later requests.
-func aboutSentBack(c *stream.Call) string {
-	var fates []string
-	for _, r := range c.SentBack {
-		fates = append(fates, r.Outcome)
-	}
-	return "sent back " + strings.Join(fates, ", then ")
 }
 
 // OwnFindings returns the findings of a call, without the findings about later requests and tool runs, which have

@@ -101,7 +101,12 @@ func JUnitSuites(suites []TestSuite, at time.Time) []byte {
 // JUnit returns the check as JUnit XML.
 func (c *Check) JUnit() []byte {
 	var all []junitSuite
-	of := c.findingsByTurn()
+	of := map[turnKey][]*Finding{}
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		at := turnKey{f.File, f.Turn}
+		of[at] = append(of[at], f)
+	}
 	for i := range c.Files {
 		all = append(all, c.Files[i].toSuite(of))
 	}
@@ -144,16 +149,6 @@ func cleanText(text string) string { return display.Clean(text).String() }
 type turnKey struct {
 	file string
 	turn int
-}
-
-func (c *Check) findingsByTurn() map[turnKey][]*Finding {
-	of := map[turnKey][]*Finding{}
-	for i := range c.Findings {
-		f := &c.Findings[i]
-		at := turnKey{f.File, f.Turn}
-		of[at] = append(of[at], f)
-	}
-	return of
 }
 
 // toSuite returns the suite for a file. Its first case reports whether the file was read.
@@ -296,7 +291,11 @@ func (c *Check) SARIF(all []*stream.Diagnosis) []byte {
 	run.Columns = "unicodeCodePoints"
 	run.Results = []sarifResult{}
 	run.Tool.Driver = sarifDriver{Name: "toolscope", Version: c.Version, Rules: c.sarifRules(all)}
-	run.Invocations = []sarifInvocation{{Successful: len(c.Trouble) == 0, Notices: c.sarifNotices()}}
+	var notices []sarifNotification
+	for _, words := range c.Trouble {
+		notices = append(notices, sarifNotification{"error", sarifText{display.Clean(words).String()}})
+	}
+	run.Invocations = []sarifInvocation{{Successful: len(c.Trouble) == 0, Notices: notices}}
 	index := func(code string) int {
 		return slices.IndexFunc(run.Tool.Driver.Rules, func(r sarifRule) bool { return r.ID == code })
 	}
@@ -340,13 +339,6 @@ func (c *Check) sarifRules(all []*stream.Diagnosis) []sarifRule {
 			r.Default.Level = levels[d.Severity]
 			list = append(list, r)
 		}
-	}
-	return list
-}
-
-func (c *Check) sarifNotices() (list []sarifNotification) {
-	for _, words := range c.Trouble {
-		list = append(list, sarifNotification{"error", sarifText{display.Clean(words).String()}})
 	}
 	return list
 }

@@ -222,7 +222,11 @@ func (c *Subject) SVG(at func(event int) time.Duration) []byte {
 	}
 	y := svgTop + len(calls)*svgRow + 8
 	fmt.Fprintf(&b, `<line class="axis" x1="%d" y1="%d" x2="%d" y2="%[2]d"/>`+"\n", svgLeft, y, svgWidth-svgRight)
-	fmt.Fprintf(&b, `<text x="%d" y="%d" class="dim">0</text><text x="%d" y="%d" class="dim" text-anchor="end">%s</text>`+"\n</svg>\n", svgLeft, y+20, svgWidth-svgRight, y+20, axis.rangeText())
+	span := fmt.Sprintf("%.0f events; times are unknown", axis.last-axis.first)
+	if axis.timed {
+		span = fmt.Sprintf("%.2f s", axis.last-axis.first)
+	}
+	fmt.Fprintf(&b, `<text x="%d" y="%d" class="dim">0</text><text x="%d" y="%d" class="dim" text-anchor="end">%s</text>`+"\n</svg>\n", svgLeft, y+20, svgWidth-svgRight, y+20, span)
 	return b.Bytes()
 }
 
@@ -265,13 +269,6 @@ func (a *axis) xAt(event int) float64 {
 		return svgLeft
 	}
 	return svgLeft + width*(a.valueAt(event)-a.first)/(a.last-a.first)
-}
-
-func (a *axis) rangeText() string {
-	if a.timed {
-		return fmt.Sprintf("%.2f s", a.last-a.first)
-	}
-	return fmt.Sprintf("%.0f events; times are unknown", a.last-a.first)
 }
 
 // drawBar draws the row of a call.

@@ -57,7 +57,12 @@ func ReplaceAll(bodies []*Body) {
 func (b *Body) replaceContents(w *standInWalker) {
 	pieces := map[int][]DeltaStandIn{}
 	for _, c := range b.Calls {
-		stand := w.standInFor(c)
+		stand := bytes.Clone(c.Text)
+		if c.Freeform {
+			replaceText(stand)
+		} else {
+			w.replaceJSON(stand, true)
+		}
 		for _, d := range c.Deltas {
 			pieces[d.Frame] = append(pieces[d.Frame], DeltaStandIn{string(c.Text[d.Start:d.End]), string(stand[d.Start:d.End])})
 		}
@@ -75,17 +80,6 @@ func (b *Body) replaceContents(w *standInWalker) {
 		}
 		start = end
 	}
-}
-
-// standInFor returns the stand-in for the arguments of a call. It is as long as the arguments.
-func (w *standInWalker) standInFor(c Args) []byte {
-	stand := bytes.Clone(c.Text)
-	if c.Freeform {
-		replaceText(stand)
-	} else {
-		w.replaceJSON(stand, true)
-	}
-	return stand
 }
 
 // replacePayload replaces the contents of a frame. The frame is either JSON or plain text.
@@ -194,7 +188,7 @@ func (a *CapturedRequest) Curl() []byte {
 	if a.Method != "" && a.Method != "POST" {
 		fmt.Fprintf(&b, " -X %s", shellQuote(a.Method))
 	}
-	for _, name := range sortedNames(a.Header) {
+	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
 		if slices.Contains(skippedHeaders, name) || strings.HasPrefix(name, "X-Stainless-") {
 			continue
 		}
@@ -251,12 +245,4 @@ func shellQuote(text string) string {
 		return b.String()
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
-}
-
-func sortedNames(header map[string][]string) (names []string) {
-	for name := range header {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

@@ -453,18 +453,11 @@ func (w *standInWalker) replacePath(p []byte) {
 		if n < 0 {
 			n = len(p)
 		}
-		if _, isIndex := digitPrefix(p[:n]); !isIndex {
+		if len(bytes.Trim(p[:n], "0123456789")) > 0 { // not an index
 			replaceChars(p[:n], &wordMapper{at: w.names})
 		}
 		p = p[min(n+1, len(p)):]
 	}
-}
-
-func digitPrefix(p []byte) (n int, only bool) {
-	for n < len(p) && p[n] >= '0' && p[n] <= '9' {
-		n++
-	}
-	return n, n == len(p)
 }
 
 // replaceBase64 replaces the protocol's JSON inside base64 text. It reports whether the text is base64.

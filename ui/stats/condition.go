@@ -98,7 +98,11 @@ func (c Condition) NeedsTurns() bool {
 
 // CountsTurnFinding reports whether a condition is about a finding that turns of the set have. Such a finding is not
 // about a tool.
-func (c Condition) CountsTurnFinding(s *Set) bool { return s.HasTurnFinding(c.metric) }
+func (c Condition) CountsTurnFinding(s *Set) bool {
+	return slices.ContainsFunc(s.turns, func(t Turn) bool {
+		return !t.Background && slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.Call == 0 && f.Code == c.metric })
+	})
+}
 
 // String returns the condition as the user wrote it.
 func (c Condition) String() string { return c.text }

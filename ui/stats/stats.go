@@ -187,13 +187,6 @@ func (s *Set) AddSourceTurns(turns []Turn) {
 	}
 }
 
-// HasTurnFinding reports whether a counted turn has a finding with the given code that is not about a call.
-func (s *Set) HasTurnFinding(code string) bool {
-	return slices.ContainsFunc(s.turns, func(t Turn) bool {
-		return !t.Background && slices.ContainsFunc(t.Findings, func(f Finding) bool { return f.Call == 0 && f.Code == code })
-	})
-}
-
 // AddFindings adds findings about a call, or about a turn if the call's number is 0. The turn must be in the latest
 // source; findings about other turns are ignored.
 func (s *Set) AddFindings(of stream.Ref, list []stream.Finding) {

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -229,20 +230,13 @@ func (c *Change) Text(limit float64, tests int) []string {
 	if c.Latency {
 		runs = fmt.Sprintf("p50 %s → %s, slow runs %s", screen.Time(c.Median[0]), screen.Time(c.Median[1]), runs)
 	}
-	return append(row, metricText(c.Metric), runs, fmt.Sprintf("p %s (limit %s, %s)", shortNumber(c.P), shortNumber(limit), count.Of(tests, "test")))
+	return append(row, cmp.Or(metricTexts[c.Metric], c.Metric), runs, fmt.Sprintf("p %s (limit %s, %s)", shortNumber(c.P), shortNumber(limit), count.Of(tests, "test")))
 }
 
 // metricTexts are the metrics as people see them. The codes of findings are not in the table.
 var metricTexts = map[string]string{
 	badCalls: "bad calls", failedTurns: "failed turns", refusedTurns: "refused turns", failedTools: "tool errors",
 	timeNames[firstToken]: "first token", timeNames[wholeTurn]: "whole turn", timeNames[toolRun]: "tool run",
-}
-
-func metricText(metric string) string {
-	if text := metricTexts[metric]; text != "" {
-		return text
-	}
-	return metric
 }
 
 // RestText returns a sentence about the changes that are not shown, or "" if all are shown.

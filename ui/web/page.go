@@ -46,7 +46,8 @@ func Write(to io.Writer, p *Page) error {
 	h := &writer{to: bufio.NewWriter(to)}
 	name := filepath.Base(p.Name)
 	h.raw("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n")
-	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text(hashOf(styleSheet())).raw("'; base-uri 'none'; form-action 'none'\">\n")
+	sum := sha256.Sum256([]byte(styleSheet()))
+	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text("sha256-" + base64.StdEncoding.EncodeToString(sum[:])).raw("'; base-uri 'none'; form-action 'none'\">\n")
 	h.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
 	h.raw("<title>").text(name).raw(" – toolscope</title>\n<style>").writeStyle().raw("</style>\n</head>\n<body>\n")
 	h.raw(`<a class="skip" href="#turns">Skip to the turns</a>`).raw("\n<header><h1>").text(name).raw("</h1>\n")
@@ -172,12 +173,6 @@ func (h *writer) writeInt(n int) *writer {
 func (h *writer) writeStyle() *writer {
 	h.write(styleSheet())
 	return h
-}
-
-// hashOf returns the hash of a text for a Content-Security-Policy.
-func hashOf(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
 // writeFact writes a label and its value. It writes nothing if the value is empty.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -350,7 +351,7 @@ func (h *writer) writeMatrix(src *replay.Source, targets []*protocol.Target) {
 		h.raw(`<th scope="col">`).text(replay.Behaviours[i].Name).raw("</th>")
 	}
 	h.raw("</tr></thead><tbody>\n")
-	var lost losses
+	var lost []replay.Loss // each code once, without losses of severity info
 	for _, to := range targets {
 		h.raw(`<tr><th scope="row">`).text(to.Name).raw("</th>")
 		for i := range replay.Behaviours {
@@ -358,16 +359,20 @@ func (h *writer) writeMatrix(src *replay.Source, targets []*protocol.Target) {
 			h.raw("<td>")
 			h.writeOutcome(&v)
 			h.raw("</td>")
-			lost.add(&v)
+			for _, loss := range v.Losses {
+				if loss.Severity != replay.Info && !slices.ContainsFunc(lost, func(l replay.Loss) bool { return l.Code == loss.Code }) {
+					lost = append(lost, loss)
+				}
+			}
 		}
 		h.raw("</tr>\n")
 	}
 	h.raw("</tbody></table></div>\n")
-	if len(lost.all) == 0 {
+	if len(lost) == 0 {
 		return
 	}
 	h.raw("<p>Losses in these previews:</p>\n<ul>")
-	for _, loss := range lost.all {
+	for _, loss := range lost {
 		h.raw("<li><code>").text(loss.Code).raw("</code> ").text(loss.Meaning).raw("</li>\n")
 	}
 	h.raw("</ul>\n")
@@ -379,24 +384,5 @@ func (h *writer) writeOutcome(v *replay.Preview) {
 	h.raw(`<span class="`).raw(roles[screen.SideRoles[side]]).raw(`">`).text(v.Outcome.String()).raw("</span>")
 	if v.Acceptance.Verdict == replay.Refused {
 		h.raw(`, <span class="bad">refused</span>`)
-	}
-}
-
-// losses collects the losses in previews, each code once. It leaves out losses of severity info.
-type losses struct {
-	seen map[string]bool
-	all  []replay.Loss
-}
-
-func (l *losses) add(v *replay.Preview) {
-	for _, loss := range v.Losses {
-		if loss.Severity == replay.Info || l.seen[loss.Code] {
-			continue
-		}
-		if l.seen == nil {
-			l.seen = map[string]bool{}
-		}
-		l.seen[loss.Code] = true
-		l.all = append(l.all, loss)
 	}
 }
