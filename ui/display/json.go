@@ -25,8 +25,10 @@ func AppendJSON[T string | []byte](dst []byte, s T) []byte {
 func AppendJSONText(dst, text []byte) []byte {
 	for len(text) > 0 {
 		n := 0
-		for n < len(text) && text[n] != '"' && (printableByte(text[n]) || isLineSpace(text[n])) {
-			n++
+		for ; n < len(text) && text[n] != '"'; n++ {
+			if c := text[n]; (c < 0x20 || c >= 0x7f) && c != '\n' && c != '\r' && c != '\t' {
+				break
+			}
 		}
 		dst = append(dst, text[:n]...)
 		text = text[n:]
@@ -113,7 +115,3 @@ func appendEscapes(dst, src []byte) []byte {
 	}
 	return dst
 }
-
-func printableByte(c byte) bool { return c >= 0x20 && c < 0x7f }
-
-func isLineSpace(c byte) bool { return c == '\n' || c == '\r' || c == '\t' }

@@ -141,7 +141,13 @@ func (d Drawer) Truncate(t Text, cells int) Text {
 	if t.Width() <= cells {
 		return t
 	}
-	end := d.ellipsisFor(cells)
+	end := "…"
+	switch {
+	case d.ASCII:
+		end = "..."[:min(3, cells)]
+	case cellWidth(end) > cells:
+		end = ""
+	}
 	at, wide := t.cutAt(cells - cellWidth(end))
 	for at > 0 && t.s[at-1] == ' ' {
 		at, wide = at-1, wide-1
@@ -205,16 +211,4 @@ func (d Drawer) Pad(t Text, cells int) Text {
 		t = Text{t.s + strings.Repeat(" ", n), cells}
 	}
 	return t
-}
-
-// ellipsisFor returns the mark for truncated text, at most the given number of cells wide. It returns "" if the
-// mark doesn't fit.
-func (d Drawer) ellipsisFor(cells int) string {
-	switch {
-	case d.ASCII:
-		return "..."[:min(3, cells)]
-	case cellWidth("…") > cells:
-		return ""
-	}
-	return "…"
 }

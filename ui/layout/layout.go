@@ -185,7 +185,7 @@ func (f *lineBreaker) bestBreak() (at, cells int) {
 	w := breakFinder{escaped: f.breaks == escapedBreaks}
 	w.scanText(f.draw, f.src[from:end])
 	before := f.col - w.cells // cells in the row before the breakable text
-	for _, s := range w.lastBreaks() {
+	for _, s := range [2]breakPoint{w.blank, w.soft} {
 		if s.at > 0 && before+s.cells > half {
 			return from + s.at, w.cells - s.cells
 		}
@@ -219,8 +219,6 @@ type breakFinder struct {
 
 // breakPoint is an offset into a text, in bytes and cells.
 type breakPoint struct{ at, cells int }
-
-func (w *breakFinder) lastBreaks() [2]breakPoint { return [2]breakPoint{w.blank, w.soft} }
 
 func (w *breakFinder) scanText(draw display.Drawer, text []byte) {
 	for at := 0; at < len(text); {

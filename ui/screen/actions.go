@@ -102,17 +102,12 @@ func Brief(does display.Text) display.Text {
 // KeyList returns the built-in keys as a list.
 func (a Action) KeyList() []string { return keyList(a.Keys) }
 
-// isPair reports whether the action has two keys with opposite effects.
-func (a Action) isPair() bool {
-	return len(a.Keys) == len("[ ]") && strings.Contains(a.Does, ", ")
-}
-
 // Can returns hints for actions. The footer shows a hint if the program binds the key of the action.
 func Can(names ...string) (hints []Binding) {
 	for _, name := range names {
 		a := ActionNamed(name)
 		b := Binding{Keys: a.KeyList()[:1]}.Hinted(a.Hint)
-		if a.isPair() {
+		if len(a.Keys) == len("[ ]") && strings.Contains(a.Does, ", ") { // two keys with opposite effects
 			b.Shown = a.KeyList()
 		}
 		hints = append(hints, b)
