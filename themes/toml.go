@@ -65,7 +65,12 @@ func ReadTOML(data []byte) ([]Setting, error) {
 	r := reader{data: data}
 	r.p.Reset(data)
 	for r.p.NextExpression() {
-		r.addExpression(r.p.Expression(), values)
+		switch n := r.p.Expression(); n.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			r.table, _ = r.keyPath(n)
+		case unstable.KeyValue:
+			r.addKeyValue(n, r.table, values)
+		}
 	}
 	return r.settings, nil
 }
@@ -76,15 +81,6 @@ type reader struct {
 	p        unstable.Parser
 	table    []string
 	settings []Setting
-}
-
-func (r *reader) addExpression(n *unstable.Node, values map[string]any) {
-	switch n.Kind {
-	case unstable.Table, unstable.ArrayTable:
-		r.table, _ = r.keyPath(n)
-	case unstable.KeyValue:
-		r.addKeyValue(n, r.table, values)
-	}
 }
 
 // keyPath returns the names in a node's key, and the position of the first name.

@@ -125,7 +125,9 @@ func (m *Model) programKeys() []screen.Binding {
 		screen.Do("zoom", func() { m.zoom = !m.zoom; m.refreshPanes() }),
 		screen.Do("escape", func() { m.stepBack(nil) }),
 		screen.Do("raw", func() { m.context.Raw = !m.context.Raw; m.refreshPanes() }),
-		screen.Do("search", func() { m.modeStack.pushMode(newSearchBar(m)) }),
+		screen.Do("search", func() {
+			m.modeStack.pushMode(&searchBar{browse: browse{m}, input: screen.NewInput(display.Lit(" /"), "", 200), before: m.search})
+		}),
 		screen.Do("filter", m.filtering.openFilter),
 		screen.Do("next-finding", func() { m.goToError(1) }), screen.Do("order", m.swapOrder), screen.Do("sort", func() { m.pressKey(":sort") }), screen.Do("side", m.toggleBackground),
 		screen.Do("clock", m.toggleClock),
@@ -215,21 +217,16 @@ func (m *Model) browsingPlaces(keys []screen.Binding) []modes.KeyContext {
 			m.pressKey(key)
 		}})
 	}
-	places = append(places, modes.KeyContext{Name: display.Lit("Commands after :"), Groups: []modes.KeyGroup{m.commandKeys()}, Press: m.pressKey})
+	// If a command needs an argument, running it from the help asks for one.
+	commands := modes.KeyGroup{Title: display.Lit("Commands after :")}
+	for _, c := range m.typedCommands() {
+		commands.Keys = append(commands.Keys, screen.Key(":"+c.Word, "", c.Does.String(), nil))
+	}
+	places = append(places, modes.KeyContext{Name: commands.Title, Groups: []modes.KeyGroup{commands}, Press: m.pressKey})
 	if slices.ContainsFunc(elsewhere, func(g modes.KeyGroup) bool { return len(g.Keys) > 0 }) {
 		places = append(places, modes.KeyContext{Name: display.Lit("in other views"), Groups: elsewhere})
 	}
 	return places
-}
-
-// commandKeys returns the commands after ":" for the help. If a command needs an argument, running it from the help
-// asks for one.
-func (m *Model) commandKeys() modes.KeyGroup {
-	g := modes.KeyGroup{Title: display.Lit("Commands after :")}
-	for _, c := range m.typedCommands() {
-		g.Keys = append(g.Keys, screen.Key(":"+c.Word, "", c.Does.String(), nil))
-	}
-	return g
 }
 
 // placeName returns a pane's name for the help.

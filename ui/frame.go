@@ -73,7 +73,11 @@ func (fd *frameDrawer) draw() string {
 	for y := range min(fd.m.moment.stripRows(), fd.m.h-3) {
 		p.Newline()
 		p.Field(fd.m.w)
-		fd.drawStrip(p, y)
+		if fd.m.tour.isTourShown() {
+			fd.m.tour.drawCaption(p, y)
+		} else {
+			fd.m.moment.strip.Draw(p, y)
+		}
 		p.Fill(screen.Bare)
 	}
 	p.Newline()
@@ -81,15 +85,6 @@ func (fd *frameDrawer) draw() string {
 	fd.m.modeStack.drawFooter(p)
 	p.Fill(screen.Bare)
 	return p.Frame()
-}
-
-// drawStrip draws row y between the body and the keys: the timeline, or the caption of the demo.
-func (fd *frameDrawer) drawStrip(p *screen.Pen, y int) {
-	if fd.m.tour.isTourShown() {
-		fd.m.tour.drawCaption(p, y)
-		return
-	}
-	fd.m.moment.strip.Draw(p, y)
 }
 
 func (fd *frameDrawer) tooSmall() string {
@@ -110,7 +105,7 @@ func (fd *frameDrawer) tooSmall() string {
 // drawPanes draws row y of the panes.
 func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 	if fd.m.tour.isTourOpening() {
-		fd.m.tour.drawOpening(p, y, fd.m.bodyHeight())
+		fd.m.tour.drawOpening(p, y)
 		return
 	}
 	if fd.m.setup.isWaitingForClients() {
@@ -119,10 +114,10 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 	}
 	if len(fd.m.in.Session().Turns) == 0 {
 		if len(fd.m.in.Executed().Requests) > 0 {
-			fd.m.served.drawMCP(p, y, fd.m.bodyHeight())
+			fd.m.served.drawMCP(p, y)
 			return
 		}
-		fd.drawEmpty(p, y, fd.m.bodyHeight())
+		fd.drawEmpty(p, y)
 		return
 	}
 	if fd.m.large && fd.drawMargin(p, y) {
@@ -321,19 +316,14 @@ func (fd *frameDrawer) statusNotes() (words []StatusNote) {
 // Background describes the background of the terminal.
 type Background struct{ Known, Dark bool }
 
-// Paints reports whether a theme paints its own background. It does if only one of the theme and the terminal is
-// dark, or if it is unknown whether the terminal is dark and the user named the theme.
-func (g Background) Paints(t themes.Theme, asked bool) bool {
-	if g.Known {
-		return g.Dark != t.Dark
-	}
-	return asked
-}
-
 // penOf returns the pen for a theme. Any theme but the initial one counts as named by the user.
 func (m *Model) penOf(t themes.Theme) screen.Pen {
-	asked := m.opt.Asked || t.Name != m.opt.Theme.Name
-	paints := m.opt.Terminal.Paints(t, asked)
+	// A theme paints its own background if only one of the theme and the terminal is dark, or if it is unknown whether
+	// the terminal is dark and the user named the theme.
+	paints := m.opt.Terminal.Dark != t.Dark
+	if !m.opt.Terminal.Known {
+		paints = m.opt.Asked || t.Name != m.opt.Theme.Name
+	}
 	return screen.NewPen(t, m.opt.Depth, m.draw, paints)
 }
 
@@ -344,13 +334,10 @@ func (m *Model) setTheme(t themes.Theme) {
 
 // drawEmpty draws row y of the empty screen, which shows what toolscope is, what it waits for, and commands
 // to try.
-func (fd *frameDrawer) drawEmpty(p *screen.Pen, y, height int) {
+func (fd *frameDrawer) drawEmpty(p *screen.Pen, y int) {
 	lines := fd.emptyLines()
-	widest := emptyWidth
-	top := max(0, (height-len(lines))/3)
-	if n := y - top; n >= 0 && n < len(lines) {
-		left := max(1, (fd.m.w-widest)/2)
-		p.Spaces(screen.Bare, left)
+	if n := y - max(0, (fd.m.bodyHeight()-len(lines))/3); n >= 0 && n < len(lines) {
+		p.Spaces(screen.Bare, max(1, (fd.m.w-emptyWidth)/2))
 		p.Text(lines[n].role, p.Clean(lines[n].text))
 	}
 }

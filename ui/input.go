@@ -66,7 +66,8 @@ func (m *Model) readBatch(inbox Inbox) (more bool) {
 	}
 	m.arrivedAt = m.opt.Now()
 	if !m.opt.Calm {
-		m.rate.add(size, m.arrivedAt)
+		m.rate.advanceTo(m.arrivedAt)
+		m.rate.count += size
 	}
 	return more
 }
@@ -207,11 +208,6 @@ type meter struct {
 // rateTick is a timer message. It makes the rate fall to zero when no more bytes arrive.
 type rateTick time.Time
 
-func (r *meter) add(n int, now time.Time) {
-	r.advanceTo(now)
-	r.count += n
-}
-
 func (r *meter) advanceTo(now time.Time) {
 	switch s := now.Unix(); {
 	case s == r.second+1:
@@ -295,10 +291,6 @@ type machinesTick struct{}
 // machinesInterval is the time between two updates of the states of machines.
 const machinesInterval = time.Second
 
-func tickMachines() tea.Cmd {
-	return tea.Tick(machinesInterval, func(time.Time) tea.Msg { return machinesTick{} })
-}
-
 // updateMachines reads the states of machines, and schedules the next update unless the source has ended.
 func (m *Model) updateMachines() tea.Cmd {
 	if m.opt.Machines == nil {
@@ -309,5 +301,5 @@ func (m *Model) updateMachines() tea.Cmd {
 	if m.ended {
 		return nil
 	}
-	return tickMachines()
+	return tea.Tick(machinesInterval, func(time.Time) tea.Msg { return machinesTick{} })
 }

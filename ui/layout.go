@@ -81,21 +81,6 @@ func (d *paneLayout) turnTo(pane panes.Pane) {
 	}
 }
 
-// openTab opens a tab without moving the focus.
-func (d *paneLayout) openTab(tab panes.Pane) {
-	d.picks = true
-	d.showPane(tab)
-	d.tabs = TabsOpen
-}
-
-// closeTab closes the tabs under the document. If one of them had the focus, the list gets it.
-func (d *paneLayout) closeTab() {
-	d.tabs, d.zoom = TabsShut, false
-	if at := d.index(d.focus); at >= 0 && d.table[at].isTab() {
-		d.focus = d.last[panes.Left]
-	}
-}
-
 // column is a vertical part of the screen, with panes stacked from top to bottom.
 type column struct {
 	width int
@@ -346,7 +331,7 @@ func (pl *paneLayout) borderIn(c column, y int, piled bool, sized func(func(x, y
 func (pl *paneLayout) turnToKey(p placedPane) {
 	pl.picks = pl.picks || p.isTab()
 	if p.isTab() && pl.focus == p.Pane && (pl.zoom || len(pl.m.frame.paneColumns()) < 3) {
-		pl.m.closeTab()
+		pl.tabs, pl.zoom, pl.focus = TabsShut, false, pl.last[panes.Left]
 		pl.keepTabs()
 		pl.m.refreshPanes()
 		return

@@ -106,7 +106,7 @@ func New(o Options) *Model {
 	if o.Prepare != nil {
 		o.Prepare(&m.in)
 	}
-	m.in.Keep(m.pinned.retention())
+	m.in.Keep(providers.Retention{Bytes: o.Keep, Rereadable: maxReloadableBytes, Rows: maxDroppedRows})
 	m.refreshPanes()
 	if len(o.Recent) > 0 {
 		m.modeStack.pushMode(&recentCaptures{m: m})

@@ -71,9 +71,14 @@ func (mo *mouse) modeAt(x, y int) (mode modes.Mode, row int) {
 		return nil, 0
 	}
 	for n := len(mo.m.modeStack.all); n > 0; n-- {
-		over, ok := mo.m.modeStack.openModeAt(n).Mode.(modes.OverlayMode)
+		top := mo.m.modeStack.openModeAt(n).Mode
+		over, ok := top.(modes.OverlayMode)
 		if !ok {
-			return mo.clickableMode(n), y
+			switch top.(type) {
+			case *searchBar, *quitDialog: // these leave clicks to the panes
+				return browse{mo.m}, y
+			}
+			return top, y
 		}
 		wide, isWide := over.(modes.WideOverlay)
 		isWide = isWide && wide.IsWide()
@@ -82,16 +87,6 @@ func (mo *mouse) modeAt(x, y int) (mode modes.Mode, row int) {
 		}
 	}
 	return browse{mo.m}, y
-}
-
-// clickableMode returns mode n of the stack, or browsing if that mode leaves clicks to the panes.
-func (mo *mouse) clickableMode(n int) modes.Mode {
-	switch mode := mo.m.modeStack.openModeAt(n).Mode.(type) {
-	case *searchBar, *quitDialog:
-		return browse{mo.m}
-	default:
-		return mode
-	}
 }
 
 // handleWheel scrolls the view under the mouse. If that is a pane, the panes no longer follow new traffic.

@@ -294,7 +294,9 @@ func withRuns(m *Model) { m.openEvidence(m.runs) }
 // openEvidence opens a tab, if the document keeps enough room.
 func (ps *paneSet) openEvidence(tab panes.Pane) {
 	if ps.m.bodyHeight() >= tabFrom && !ps.m.large {
-		ps.m.openTab(tab)
+		ps.m.picks = true
+		ps.m.showPane(tab)
+		ps.m.tabs = TabsOpen
 	}
 }
 

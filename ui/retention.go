@@ -7,7 +7,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"toolscope/providers"
 	"toolscope/stream"
 )
 
@@ -17,11 +16,6 @@ const (
 	maxReloadableBytes = 8 << 20
 	maxDroppedRows     = 100_000
 )
-
-// retention returns the memory limits.
-func (ps *pinSet) retention() providers.Retention {
-	return providers.Retention{Bytes: ps.m.opt.Keep, Rereadable: maxReloadableBytes, Rows: maxDroppedRows}
-}
 
 // turnsInUse yields the turns in use: the selected one, the one whose request carries the shown result, and
 // the marked ones.

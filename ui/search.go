@@ -228,10 +228,6 @@ type searchBar struct {
 	before search
 }
 
-func newSearchBar(m *Model) *searchBar {
-	return &searchBar{browse: browse{m}, input: screen.NewInput(display.Lit(" /"), "", 200), before: m.search}
-}
-
 // Typing returns the input for the query.
 func (s *searchBar) Typing() *screen.Input { return s.input }
 

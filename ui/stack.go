@@ -137,19 +137,6 @@ func (ms *modeStack) firstVisible() int {
 	return 0
 }
 
-// isOpen reports whether the mode with the given id is still open.
-func (ms *modeStack) isOpen(id int) bool {
-	if id == 0 {
-		return true
-	}
-	for _, s := range ms.all {
-		if s.id == id {
-			return true
-		}
-	}
-	return false
-}
-
 // queueCmd queues a command for Bubble Tea.
 func (ms *modeStack) queueCmd(cmd tea.Cmd) {
 	if cmd != nil {
@@ -191,7 +178,7 @@ type workDone struct {
 
 // finishWork runs the function that background work returned, if its mode is still open.
 func (ms *modeStack) finishWork(d workDone) {
-	if d.then != nil && ms.isOpen(d.seat) {
+	if d.then != nil && (d.seat == 0 || slices.ContainsFunc(ms.all, func(s openMode) bool { return s.id == d.seat })) {
 		d.then()
 	}
 }
@@ -341,18 +328,11 @@ func (l *quitDialog) Draw(p *screen.Pen, y int) {
 		p.Text(screen.Plain, display.Lit(" the client is still running: q ends it"))
 		return
 	}
-	verb := "streams are"
+	verb, them := "streams are", "them"
 	if len(open) == 1 {
-		verb = "stream is"
+		verb, them = "stream is", "it"
 	}
-	p.Text(screen.Plain, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), itOrThem(len(open))))
-}
-
-func itOrThem(n int) string {
-	if n == 1 {
-		return "it"
-	}
-	return "them"
+	p.Text(screen.Plain, p.Format(" %d %s open (%s): q cuts %s", len(open), verb, p.Clean(byClient(open)), them))
 }
 
 // byClient returns the number of streams for each client, e.g. "Claude Code 2, unknown 1".

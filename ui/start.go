@@ -349,15 +349,19 @@ type requestCursor struct {
 
 // drawMCP draws row y of a session that has only MCP servers. Each request has its response in the row below
 // it. The latest requests are shown unless the user has moved elsewhere.
-func (rc *requestCursor) drawMCP(p *screen.Pen, y, height int) {
+func (rc *requestCursor) drawMCP(p *screen.Pen, y int) {
 	v := rc.m.in.View()
 	all := v.Executed()
-	rows := max(1, (height-1)/2)
+	rows := max(1, (rc.m.bodyHeight()-1)/2)
 	if y == 0 {
 		rc.rows.Stick = !rc.fixed
 		rc.rows.Resize(len(all), rows)
 		p.Text(screen.Accent, display.Lit(" MCP "))
-		p.Text(screen.Plain, rc.mcpTitle(v, all, p))
+		calls := 0
+		for _, s := range v.Servers() {
+			calls += s.Calls
+		}
+		p.Text(screen.Plain, rc.m.draw.Truncate(p.Format("%s, %s; no model turns", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), rc.m.w-6))
 		return
 	}
 	n := rc.rows.Top + (y-1)/2
@@ -380,15 +384,6 @@ func (rc *requestCursor) drawMCP(p *screen.Pen, y, height int) {
 		text = string(r.Structured)
 	}
 	p.Text(screen.Muted, rc.m.draw.Truncate(p.Format("             %s", text[:min(len(text), 4*rc.m.w)]), rc.m.w-1))
-}
-
-// mcpTitle returns the numbers of requests and tool calls as text.
-func (rc *requestCursor) mcpTitle(v *providers.View, all []*mcp.Request, p *screen.Pen) display.Text {
-	calls := 0
-	for _, s := range v.Servers() {
-		calls += s.Calls
-	}
-	return rc.m.draw.Truncate(p.Format("%s, %s; no model turns", screen.Plural(len(all), "request"), screen.Plural(calls, "tool call")), rc.m.w-6)
 }
 
 // drawMCPRequest draws a request: its state, server, method, and arguments.

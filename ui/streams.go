@@ -2,6 +2,7 @@ package ui
 
 import (
 	"cmp"
+	"net/url"
 	"slices"
 	"time"
 
@@ -213,7 +214,11 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	p.TextOn(of.verdict.Role, g, p.Pad(p.Truncate(p.Clean(of.verdict.Words), c.words-1), c.words))
 	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(of.tool, c.tool-1), c.tool))
 	if c.from > 0 {
-		from := display.Join(p.Name(whoOf(x, t)), p.Name(present.ShortModel(modelOf(t))).Between(" ", ""))
+		model := ""
+		if t != nil {
+			model = t.Model
+		}
+		from := display.Join(p.Name(whoOf(x, t)), p.Name(present.ShortModel(model)).Between(" ", ""))
 		p.TextOn(screen.Muted, g, p.Pad(p.ElideMiddle(from, c.from-1), c.from))
 	}
 	if c.size > 0 {
@@ -225,7 +230,11 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	}
 	p.TextOn(panes.IdleRole(of.verdict), g, padLeft(p, idle, c.idle))
 	if c.latest > 0 {
-		p.TextOn(screen.Muted, g, p.Pad(s.m.frame.openedAt(x, t).Between("  ", ""), c.opened))
+		opened := x.LastRecordAt()
+		if t != nil {
+			opened = t.OpenedAt
+		}
+		p.TextOn(screen.Muted, g, p.Pad(s.m.frame.timeText(x, opened).Between("  ", ""), c.opened))
 		p.TextOn(screen.Plain, g, p.Truncate(of.latest, c.latest-1))
 	}
 	p.Fill(g)
@@ -282,15 +291,6 @@ func subjectOf(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (of streamS
 	return of
 }
 
-// openedAt formats the time at which a stream's turn began, or the time of the stream's last record if it has
-// no turn.
-func (fd *frameDrawer) openedAt(x *providers.Exchange, t *stream.Turn) display.Text {
-	if t == nil {
-		return fd.timeText(x, x.LastRecordAt())
-	}
-	return fd.timeText(x, t.OpenedAt)
-}
-
 // timeText formats a time in an exchange, as clock time if that is known.
 func (fd *frameDrawer) timeText(x *providers.Exchange, at time.Duration) display.Text {
 	if clock, ok := fd.m.view.WallClock(x.Number, at); ok {
@@ -310,13 +310,6 @@ func whoOf(x *providers.Exchange, t *stream.Turn) string {
 	return clientOf(x)
 }
 
-func modelOf(t *stream.Turn) string {
-	if t == nil {
-		return ""
-	}
-	return t.Model
-}
-
 // clientOf returns the display name of an exchange's client.
 func clientOf(x *providers.Exchange) string {
 	if c, err := client.Find(x.Client); err == nil {
@@ -329,7 +322,11 @@ func clientOf(x *providers.Exchange) string {
 func (fd *frameDrawer) drawRefusal(p *screen.Pen, x *providers.Exchange) {
 	p.Text(screen.Caution, display.Lit("!  "))
 	p.Text(screen.Muted, fd.timeText(x, x.LastRecordAt()).Between("", "  "))
-	p.Text(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(pathOnly(x.Head.URL))))
+	path := x.Head.URL
+	if u, err := url.Parse(path); err == nil {
+		path = u.Path
+	}
+	p.Text(screen.Plain, p.Format("%s %s  ", p.Name(x.Head.Method), p.Name(path)))
 	p.Text(screen.Caution, p.Format("%d  ", x.Head.Status))
 	p.Untrusted(screen.Plain, screen.Bare, x.Refused())
 }

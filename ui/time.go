@@ -38,7 +38,11 @@ func (pm *pausedMoment) isPaused() bool { return pm.view != nil }
 
 // pauseScreen pauses the screen at the current moment.
 func (pm *pausedMoment) pauseScreen() {
-	if pm.isPaused() || !pm.canPause() {
+	if pm.isPaused() {
+		return
+	}
+	if pm.m.in.Timeline.Len() == 0 && !pm.m.isLive() {
+		pm.m.showNotice(display.Lit("nothing has arrived yet"))
 		return
 	}
 	if p := pm.m.opt.Playback; p != nil {
@@ -57,15 +61,6 @@ func (pm *pausedMoment) toggleTimeline() {
 	} else {
 		pm.pauseScreen()
 	}
-}
-
-// canPause reports whether there are events to pause at, or may be some later. If not, it shows a notice.
-func (pm *pausedMoment) canPause() bool {
-	if pm.m.in.Timeline.Len() == 0 && !pm.m.isLive() {
-		pm.m.showNotice(display.Lit("nothing has arrived yet"))
-		return false
-	}
-	return true
 }
 
 // goNow shows the current view again, and lets a source that plays by a clock continue.
@@ -255,7 +250,10 @@ func (pm *pausedMoment) scheduleAdvance(wait time.Duration) {
 // advanceToClock goes to the moment that the playback clock has reached.
 func (pm *pausedMoment) advanceToClock() {
 	v, n, now := pm.m.in.View(), pm.eventCount(), pm.playTime()
-	wait, total := time.Duration(0), pm.m.moment.playsTo()
+	wait, total := time.Duration(0), pm.m.in.Timeline.Len()
+	if s := pm.m.tour; s.isTourShown() && s.at+1 < len(s.moments) {
+		total = max(n, s.moments[s.at+1])
+	}
 	for most := n + skipAtOnce; n < total && n < most; n++ {
 		kind, _ := v.Subject(n)
 		at := v.EventPrefix(n, 0).At

@@ -195,11 +195,12 @@ func (fd *frameDrawer) sourceText() display.Text {
 	case m.tour.isSummaryOpen():
 		return display.Lit("demo summary")
 	case m.tour.isTourShown():
-		parts := []display.Text{source, m.tour.sceneProgress()}
+		sep := m.pen.Glyph.Sep.Between(" ", " ")
+		text := display.Join(source, sep, m.tour.sceneProgress())
 		if c := m.selectedCall(); c != nil && !m.tour.isTourOpening() {
-			parts = append(parts, m.pen.Name(c.Name))
+			text = display.Join(text, sep, m.pen.Name(c.Name))
 		}
-		return joinParts(parts, m.pen.Glyph.Sep.Between(" ", " "))
+		return text
 	case m.opt.Static:
 		if of := m.list.FilePattern(); of != "" {
 			return m.pen.Name(of)
@@ -235,17 +236,6 @@ func (m *Model) placeText() display.Text {
 		name = display.Join(name, display.Lit(" "), m.pen.Name(path))
 	}
 	return name
-}
-
-// joinParts joins texts with a separator.
-func joinParts(parts []display.Text, sep display.Text) (all display.Text) {
-	for i, part := range parts {
-		if i > 0 {
-			all = display.Join(all, sep)
-		}
-		all = display.Join(all, part)
-	}
-	return all
 }
 
 // noteParts returns the alarms and the other notes about the source.
@@ -335,7 +325,8 @@ func (fd *frameDrawer) drawMap(p *screen.Pen) {
 	fd.extendMap()
 	here := -1
 	if t := fd.m.selectedTurn(); t != nil {
-		here = fd.turnIndex(t) / fd.runs.per
+		i, _ := slices.BinarySearchFunc(fd.m.view.Session().Turns, t.OpenedBy, func(t *stream.Turn, by int32) int { return int(t.OpenedBy) - int(by) })
+		here = i / fd.runs.per
 	}
 	p.Spaces(screen.Bare, 1)
 	for i, h := range fd.runs.cells {
@@ -358,13 +349,6 @@ func (fd *frameDrawer) drawMap(p *screen.Pen) {
 	if caption.Width()+3 <= p.Left && (fd.m.w >= twoColumns || fd.runs.per > 1) {
 		p.Text(screen.Muted, caption.Between("  ", ""))
 	}
-}
-
-// turnIndex returns the index of a turn in the session.
-func (fd *frameDrawer) turnIndex(t *stream.Turn) int {
-	turns := fd.m.view.Session().Turns
-	i, _ := slices.BinarySearchFunc(turns, t.OpenedBy, func(t *stream.Turn, by int32) int { return int(t.OpenedBy) - int(by) })
-	return i
 }
 
 // goToMapCell selects the worst row among the turns in a cell.

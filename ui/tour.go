@@ -166,14 +166,6 @@ func (tp *tourPlayer) playToNextScene() {
 	tp.m.moment.scheduleAdvance(0)
 }
 
-// playsTo returns the number of events at which playback from the moment ends.
-func (pm *pausedMoment) playsTo() int {
-	if s := pm.m.tour; s.isTourShown() && s.at+1 < len(s.moments) {
-		return max(pm.eventCount(), s.moments[s.at+1])
-	}
-	return pm.m.in.Timeline.Len()
-}
-
 // leaveTour ends the tour at the current moment.
 func (tp *tourPlayer) leaveTour() {
 	tp.off, tp.waits = true, true
@@ -444,8 +436,8 @@ func (tp *tourPlayer) shownSubject() (a sceneSubject, ok bool) {
 }
 
 // drawOpening draws row y of the title screen, which is shown before the demo plays.
-func (tp *tourPlayer) drawOpening(p *screen.Pen, y, height int) {
-	width := min(p.Left-4, openingWidth)
+func (tp *tourPlayer) drawOpening(p *screen.Pen, y int) {
+	width, height := min(p.Left-4, openingWidth), tp.m.bodyHeight()
 	var lines []screen.StyledText
 	for i, text := range []screen.StyledText{
 		{Role: screen.Accent, Text: display.Lit("toolscope: LLM tool calls, while they stream")},
