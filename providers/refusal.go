@@ -42,7 +42,7 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32)
 // discardsOutput reports whether the error is about the model's output, not about the request: Groq answers with status
 // 400 if it can't read the call that the model wrote.
 func (x *Exchange) discardsOutput() bool {
-	return x.Head.Status >= 400 && bytes.Contains(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody)), []byte("failed_generation"))
+	return x.Head.Status >= 400 && bytes.Contains(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody)), []byte(`"failed_generation"`))
 }
 
 // maxErrorBody is the maximum number of bytes of an error that are searched for another error.
