@@ -224,15 +224,13 @@ func (b *cacheBreak) compareTexts(was, is []byte) {
 		n--
 	}
 	b.offset = n
-	start := n - len(lastWord(was[max(0, n-maxBreakWords):n]))
+	start := max(0, n-maxBreakWords)
+	start += bytes.LastIndexAny(was[start:n], blanks) + 1
 	for start < n && !utf8.RuneStart(was[start]) {
 		start++
 	}
 	b.was, b.is = wordsTo(was[start:], n-start+1), wordsTo(is[start:], n-start+1)
 }
-
-// lastWord returns the end of a text after its last blank.
-func lastWord(text []byte) []byte { return text[bytes.LastIndexAny(text, blanks)+1:] }
 
 // wordsTo returns the beginning of a text up to the first blank at or after the offset from. If there is none, it
 // returns the whole text.

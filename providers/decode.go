@@ -181,7 +181,9 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 		x.reportFramingError(f)
 		return
 	}
-	x.gap.noteFrame(number)
+	if x.gap.firstFrame == 0 {
+		x.gap.firstFrame = number + 1
+	}
 	err := x.decoder.Frame(*f)
 	if !x.cutFrame {
 		x.ignored.endFrame(f)
@@ -356,7 +358,9 @@ func (x *Exchange) stampEvent(e *stream.Event) {
 	case e.Kind == stream.TurnOpen:
 		x.parts.beginPart(int(turn))
 		e.What = x.completeOpening(stream.PayloadOf[stream.Opening](*e), e.Turn)
-		x.requests.stampTurn(turn)
+		for len(x.times) <= int(turn) {
+			x.times = append(x.times, x.requests.sentAt) // the start of the latest request that was read
+		}
 	case e.Kind == stream.Failure:
 		e.What = x.causeOfFailure(stream.PayloadOf[stream.FailureInfo](*e), e.Text, e.Turn)
 	case e.Kind == stream.TurnClose:

@@ -342,7 +342,9 @@ func (p *exchangeParts) allShut(turn int) bool {
 func (p *exchangeParts) addPart(turn int, end int64) {
 	part := &exchangePart{x: p.x, from: p.turns, to: turn, start: p.bytes, end: end}
 	if p.x.Framing == "SSE" || p.x.Framing == "NDJSON" {
-		part.source = p.verbatimSource()
+		if p.x.chain == nil && p.x.gap.missed == 0 && p.x.Sent.Size() == 0 { // the source has the same bytes
+			part.source, _ = p.x.location().Source.(stream.VerbatimSource)
+		}
 	}
 	p.turns, p.bytes = turn, end
 	p.of = append(p.of, part)
@@ -356,15 +358,6 @@ type exchangeParts struct {
 	aside int   // number of parts that are not in their queue
 	turns int   // number of the exchange's turns in parts, including dropped parts
 	bytes int64 // number of the response's bytes in parts
-}
-
-// verbatimSource returns the source that contains the bytes of the response unchanged, or nil.
-func (p *exchangeParts) verbatimSource() stream.VerbatimSource {
-	if p.x.chain != nil || p.x.gap.missed > 0 || p.x.Sent.Size() > 0 {
-		return nil
-	}
-	s, _ := p.x.location().Source.(stream.VerbatimSource)
-	return s
 }
 
 // partOf returns the part that contains a turn, or nil.

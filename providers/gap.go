@@ -34,13 +34,6 @@ type gaps struct {
 	endsFirst   bool  // the first event of the stream has the finish reason, and nothing else
 }
 
-// noteFrame records the first decoded frame.
-func (g *gaps) noteFrame(number int32) {
-	if g.firstFrame == 0 {
-		g.firstFrame = number + 1
-	}
-}
-
 // checkBeginning reports that the beginning of the response is missing, if an event shows this. Logs are rotated, or
 // read from their last lines, so they may begin anywhere in a response. No party is at fault for that.
 func (g *gaps) checkBeginning(e *stream.Event) {

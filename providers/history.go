@@ -183,7 +183,11 @@ func (h *history) observeMessagesOf(messages []protocol.Message, to *protocol.Ta
 	observed := h.x.in.observer.Observe(past, h.earlierTurns(past))
 	words := userWords{messages: messages, seed: h.x.in.conversations.hashSeed()}
 	if l := h.latestConversation(); l != nil && past.KeptByProvider {
-		l.noteUserWords(messages)
+		for i := range messages { // all of them are new
+			if _, ok := wordsOfUser(&messages[i]); ok {
+				l.loops.said++
+			}
+		}
 	}
 	for i := range observed {
 		o := &observed[i]

@@ -154,7 +154,9 @@ func (x *Exchange) receiveHead(r *stream.Record) {
 // receiveRequest reads bytes of the request. The parameter since is the number of events before these bytes
 // were known.
 func (x *Exchange) receiveRequest(r *stream.Record, since int32) {
-	x.requests.noteStart(r.At)
+	if x.requests.sentAt == stream.NoTime && !isWebSocket(x.Head) { // on a WebSocket, each turn has a request of its own
+		x.requests.sentAt = r.At
+	}
 	x.gap.requestBytes += r.Lost
 	if len(r.Data) == 0 {
 		return

@@ -257,15 +257,6 @@ func wordsOfUser(m *protocol.Message) (text []byte, ok bool) {
 	return text, text != nil
 }
 
-// noteUserWords counts the user messages in a request that contains only new messages.
-func (l *agentConversation) noteUserWords(messages []protocol.Message) {
-	for i := range messages {
-		if _, ok := wordsOfUser(&messages[i]); ok {
-			l.loops.said++
-		}
-	}
-}
-
 // loopCallOf returns an observed call with its result, or nil if it has no result.
 func (w *userWords) loopCallOf(o *replay.Observation, said uint64) *loopCall {
 	result := o.ResultPart()

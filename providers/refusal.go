@@ -33,7 +33,8 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32)
 	r := &stream.Refusal{Status: status, Type: said.Code, Reason: reasonOf(status, said.Code, words), Found: stream.FoundNowhere}
 	inner := words
 	response := x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody))
-	if inner, r.Via = unwrapError(words, response); x.past.hasBody() {
+	inner, r.Via = unwrapError(words, response)
+	if x.gap.requestBytes == 0 && !isWebSocket(x.Head) { // the request is one body without a gap
 		x.past.locateRefusal(r, inner, json.Value(response).Get("error").Get("param").Text())
 	}
 	return r
@@ -67,9 +68,6 @@ func hasRuleWords(b *requestBreach, words string) bool {
 	words = strings.ToLower(words)
 	return slices.ContainsFunc(ruleWords[b.Rule], func(s string) bool { return strings.Contains(words, s) })
 }
-
-// hasBody reports whether the request is one body without a gap. On a WebSocket, each message is a request.
-func (h *history) hasBody() bool { return h.x.gap.requestBytes == 0 && !isWebSocket(h.x.Head) }
 
 // maxErrorDepth is the maximum number of nested errors that are unwrapped.
 const maxErrorDepth = 3

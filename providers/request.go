@@ -168,21 +168,6 @@ func (x *Exchange) Refused() string {
 	return why
 }
 
-// noteStart records the arrival time of the head or the first bytes of an HTTP request. On a WebSocket, each
-// turn has a request of its own.
-func (r *requestState) noteStart(at time.Duration) {
-	if r.sentAt == stream.NoTime && !isWebSocket(r.x.Head) {
-		r.sentAt = at
-	}
-}
-
-// stampTurn sets the start of a new turn's request to the start of the latest request that was read.
-func (r *requestState) stampTurn(turn int32) {
-	for len(r.x.times) <= int(turn) {
-		r.x.times = append(r.x.times, r.sentAt)
-	}
-}
-
 // RequestStart returns the start time of a turn's request, or NoTime if the start was not seen.
 func (x *Exchange) RequestStart(t *stream.Turn) time.Duration {
 	if i := x.turns.indexOf(t.Number); i >= 0 && i < len(x.times) {
@@ -305,7 +290,11 @@ func (c *schemaCheck) addTools(message []byte, on historyLink) {
 	if c.x.Protocol.Tools == nil {
 		return
 	}
-	was, more := c.knownTools()
+	var was []protocol.Tool // the known tools
+	more := false           // other tools are possible
+	if c.set != nil {
+		was, more = c.set.Tools()
+	}
 	list := c.x.Protocol.Tools(message)
 	if on.thread && !c.hasResponse(on.previousResponse) {
 		inherited, others := c.x.in.toolsAfter(on)
@@ -334,14 +323,6 @@ func (in *Inspector) toolsAfter(on historyLink) (tools []protocol.Tool, more boo
 		return nil, true
 	}
 	return x.check.set.Tools()
-}
-
-// knownTools returns the known tools. The result more reports whether other tools are possible.
-func (c *schemaCheck) knownTools() (tools []protocol.Tool, more bool) {
-	if c.set == nil {
-		return nil, false
-	}
-	return c.set.Tools()
 }
 
 // joinTools returns the earlier tools and the new tools. A new tool replaces an earlier tool of the same

@@ -110,7 +110,9 @@ func (s *silence) endGap(e *stream.Event) {
 	if gap >= minStall && gap > s.longest.lasted && u.isUnusual(gap, s.kind, s.named) {
 		s.longest = stall{gap, s.pings, s.kind, u.usualWords()}
 	}
-	u.add(gap)
+	u.buckets[bucketOf(gap)]++
+	u.total++
+	u.longest = max(u.longest, gap)
 }
 
 // reportStall reports the longest silence in a turn if the silence was a stall.
@@ -127,15 +129,11 @@ func (s *silence) reportStall(e *stream.Event, number int32) {
 		d = d.WithSeverity(stream.Info)
 	}
 	l := &s.longest
-	f := d.Finding("%s for %s, with %s; %s", stream.Own(gapWords[l.kind]), formatSeconds(l.lasted), stream.Own(count.Of(l.pings, "ping")), stream.Own(l.usual)).
+	lasted := l.lasted.Round(100 * time.Millisecond).String()
+	f := d.Finding("%s for %s, with %s; %s", stream.Own(gapWords[l.kind]), stream.Own(lasted), stream.Own(count.Of(l.pings, "ping")), stream.Own(l.usual)).
 		WithDetail("stall", "ms", int(l.lasted.Milliseconds()), "pings", l.pings)
 	*s = silence{x: x, over: true}
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
-}
-
-// formatSeconds formats a duration for a message, rounded to tenths of a second.
-func formatSeconds(d time.Duration) stream.Own {
-	return stream.Own(d.Round(100 * time.Millisecond).String())
 }
 
 // gapsKey identifies the model and the host, on which the usual gaps depend.
@@ -197,13 +195,6 @@ func bucketEnd(b int) time.Duration {
 	}
 	n := b/4 + 2
 	return time.Duration(uint64(4+b%4+1)<<(n-3)) * time.Millisecond
-}
-
-// add counts a gap.
-func (u *gapCounts) add(gap time.Duration) {
-	u.buckets[bucketOf(gap)]++
-	u.total++
-	u.longest = max(u.longest, gap)
 }
 
 // usualGap returns the 95th percentile of the gaps.

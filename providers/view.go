@@ -324,8 +324,9 @@ func (v *View) EndHere() {
 	p.session, p.exchanges, p.ends = v.in.Timeline.At(p.events), nil, []stream.Event{}
 	for _, t := range p.session.Turns {
 		if !t.Closed() && t.Retention == stream.InMemory {
+			latest := v.in.Timeline.EventPrefix(lastBefore(v.in, t, int32(p.events)), 0)
 			p.ends = append(p.ends, stream.Event{
-				Kind: stream.TurnClose, At: v.timeOf(t), Turn: t.Number, Frame: t.LastFrame, Code: stream.CloseCut, Text: EndedHere,
+				Kind: stream.TurnClose, At: latest.At, Turn: t.Number, Frame: t.LastFrame, Code: stream.CloseCut, Text: EndedHere,
 				What: &stream.Ending{By: stream.Toolscope},
 			})
 		}
@@ -343,11 +344,6 @@ const EndedHere = "toolscope ended the response here on request: the rest is lef
 
 // Ended reports whether EndHere is in effect.
 func (v *View) Ended() bool { return v.past != nil && v.past.ends != nil }
-
-// timeOf returns the time of a turn's latest event at the moment of the view.
-func (v *View) timeOf(t *stream.Turn) time.Duration {
-	return v.in.Timeline.EventPrefix(lastBefore(v.in, t, int32(v.past.events)), 0).At
-}
 
 // pastView is the state of a past view.
 type pastView struct {

@@ -268,7 +268,8 @@ func (c *Call) holdsJSON() bool {
 	}
 	if c.double.size != len(c.args.s) {
 		var inner json.Lexer
-		inner.Write(json.AppendUnquoted(nil, stringContent(c.args.s)))
+		text := bytes.TrimSpace(c.args.s)
+		inner.Write(json.AppendUnquoted(nil, bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`"`)), []byte(`"`))))
 		c.double = doubleEncodingCheck{len(c.args.s), inner.Syntax() == json.SyntaxObject ||
 			inner.Syntax() == json.SyntaxOther && inner.First() == json.ArrayOpen}
 	}
@@ -470,16 +471,11 @@ func (c *Call) endByLimit(e Event, n int) {
 		c.phase > PhaseSealed:
 		return
 	}
-	c.endUnsealed(PhaseTruncated, n, ArgsCut, Messagef("the provider's limit cut the response (%s)", Fact(e.Text)), cutWords(e.Text))
-}
-
-// cutWords describes in a few words why a response was cut, given the provider's finish reason.
-func cutWords(reason string) string {
-	word := strings.ToLower(reason)
-	if strings.Contains(word, "length") || strings.Contains(word, "max") && strings.Contains(word, "token") {
-		return "cut by the token limit"
+	hint, reason := "cut: "+e.Text, strings.ToLower(e.Text)
+	if strings.Contains(reason, "length") || strings.Contains(reason, "max") && strings.Contains(reason, "token") {
+		hint = "cut by the token limit"
 	}
-	return "cut: " + reason
+	c.endUnsealed(PhaseTruncated, n, ArgsCut, Messagef("the provider's limit cut the response (%s)", Fact(e.Text)), hint)
 }
 
 // endUnsealed ends a call whose arguments were not final, or whose seal is overruled. It adds a finding if the

@@ -134,7 +134,9 @@ func (t *Turn) endCalls(phase Phase, n int) {
 			c.endUnsealed(phase, n, cut, Message{Text: why}, here)
 		}
 		c.noteRuleRun(AtEnd, n)
-		c.freeSpare()
+		c.args.freeSpare() // no more arguments are expected
+		c.deltas.FreeSpare()
+		c.lex.FreeSpare()
 		if t.blind || others || t.cutUnfinished || c.lateStart {
 			return // the call may look unfinished only because its remaining bytes were missed or cut off
 		}
@@ -172,7 +174,11 @@ func (t *Turn) applyFailure(e Event, n int) {
 		t.reportFinding(found, n, "%s reports%s", Own(reporter), failureMessage(failed.Code, e.Text))
 	} else {
 		t.endedBy(by)
-		t.reportFinding(NoAnswer.WithCause(by), n, "%s", noAnswerMessage(failed.Code, e.Text))
+		m := Messagef("%s", e.Text)
+		if failed.Code != "" {
+			m = Messagef("toolscope answered %s instead of the provider: %s", Own(failed.Code), e.Text)
+		}
+		t.reportFinding(NoAnswer.WithCause(by), n, "%s", m)
 	}
 	t.sendBroadcast(broadcastFailure, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {
@@ -219,15 +225,6 @@ func failureMessage(code, message string) Message {
 		return Messagef(" %s", Fact(code))
 	}
 	return Messagef(" %s: %s", Fact(code), message)
-}
-
-// noAnswerMessage returns the reason for a missing response and, if toolscope answered instead, the status of
-// that answer.
-func noAnswerMessage(status, why string) Message {
-	if status == "" {
-		return Messagef("%s", why)
-	}
-	return Messagef("toolscope answered %s instead of the provider: %s", Own(status), why)
 }
 
 // RecordGap is the diagnosis for a turn with missed bytes, and for each of its calls that may lack bytes.
@@ -280,19 +277,6 @@ func (c *Call) markUnseen(event int, bytes int64) {
 	c.reportOnce(RecordGap, event, "toolscope missed %s %s: the call may be incomplete", Own(unseenBytes(bytes)), Own(where))
 }
 
-// openUnseen makes a call that begins after a gap Unseen, because its first known bytes may be from its middle.
-func (c *Call) openUnseen(event int, bytes int64) {
-	c.phase, c.settled = PhaseUnseen, true
-	c.reportOnce(RecordGap, event, "toolscope missed %s before this call: the call may have begun in the gap", Own(unseenBytes(bytes)))
-}
-
-// openLate makes a call Unseen because the source lacks the call's beginning: for example, a log begins in the
-// middle of the call.
-func (c *Call) openLate(event int) {
-	c.phase, c.settled, c.lateStart = PhaseUnseen, true, true
-	c.reportOnce(RecordGap.WithCause(UnknownParty), event, "the source lacks the beginning of this call: its state is unknown")
-}
-
 // applyToLateCall applies an event about a call whose beginning is missing. The bytes are kept, but no finding is
 // based on them. Complete arguments that arrive later replace them, and the call's state is then known.
 func (t *Turn) applyToLateCall(c *Call, e *Event, n int) {
@@ -327,12 +311,13 @@ func unseenBytes(n int64) string {
 // another call by now, so events apply only to calls that began after the gap. The bytes of such a call are
 // kept, but no finding is based on them.
 func (s *Session) applyBehindGap(t *Turn, e Event, n int) {
-	c, info := t.inSlot(e.Slot), PayloadOf[CallInfo](e)
+	c, info := t.InSlot(e.Slot), PayloadOf[CallInfo](e)
 	switch {
 	case e.Kind == CallOpen, c == nil && e.Kind == Args && e.Text != "", c == nil && e.Kind == CallMeta && info.Name != "":
 		c = newCall(len(t.Calls)+1, t.Number, e.Slot, info)
 		c.OpenedAt, c.OpenedBy = e.At, int32(n)
-		c.openUnseen(n, t.Missed)
+		c.phase, c.settled = PhaseUnseen, true // its first known bytes may be from its middle
+		c.reportOnce(RecordGap, n, "toolscope missed %s before this call: the call may have begun in the gap", Own(unseenBytes(t.Missed)))
 		t.placeCall(c)
 	case c == nil || c.frozen:
 		return

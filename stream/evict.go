@@ -158,9 +158,13 @@ func (t *Timeline) Reload(number int32, other *Timeline, as int32) bool {
 	if on == nil || again == nil || on.Retention != Evicted || !again.hasSameSizes(on) {
 		return false
 	}
-	events, same := t.eventsAs(on, other, again)
-	if !same || !t.reloadPayloads(on, other, again) {
+	ours, theirs := t.textEvents(on), other.textEvents(again)
+	if len(ours) != len(theirs) || !t.reloadPayloads(on, other, again) {
 		return false
+	}
+	events := make(map[int32]int32, len(ours)) // maps event numbers of other to event numbers of t
+	for i, n := range theirs {
+		events[n] = ours[i]
 	}
 	on.ensureContent()
 	on.text, on.thinking = again.text.withEventNumbers(events), again.thinking.withEventNumbers(events)
@@ -203,21 +207,6 @@ func (t *Turn) hasSameSizes(cold *Turn) bool {
 		}
 	}
 	return true
-}
-
-// eventsAs maps event numbers of other to event numbers of t, for the events that contain the turn's text. The
-// parameter on is the turn in t, and again is the same turn in other. The result same is false if the two turns have
-// different numbers of these events.
-func (t *Timeline) eventsAs(on *Turn, other *Timeline, again *Turn) (events map[int32]int32, same bool) {
-	ours, theirs := t.textEvents(on), other.textEvents(again)
-	if len(ours) != len(theirs) {
-		return nil, false
-	}
-	events = make(map[int32]int32, len(ours))
-	for i, n := range theirs {
-		events[n] = ours[i]
-	}
-	return events, true
 }
 
 // textEvents returns the numbers of the events that added text to a turn.

@@ -272,7 +272,9 @@ func Messagef(format string, args ...any) Message {
 			break
 		}
 		b.text.WriteString(format[:i])
-		end := i + 1 + verbEnd(format[i+1:])
+		rest := format[i+1:]
+		flags := len(rest) - len(strings.TrimLeft(rest, "+-# .0123456789")) // with the width and the precision
+		end := i + 1 + min(flags+1, len(rest))
 		verb := format[i:end]
 		format = format[end:]
 		if verb == "%%" {
@@ -286,11 +288,6 @@ func Messagef(format string, args ...any) Message {
 		args = args[1:]
 	}
 	return Message{b.text.String(), b.quoted, b.facts}
-}
-
-// verbEnd returns the length of a format verb without its percent sign: flags, width, precision and letter.
-func verbEnd(s string) int {
-	return min(len(s)-len(strings.TrimLeft(s, "+-# .0123456789"))+1, len(s))
 }
 
 // messageBuilder collects the text, the quoted ranges and the facts of a Message.

@@ -508,9 +508,3 @@ func firstBadByte(p []byte) int {
 	}
 	return NoOffset
 }
-
-// stringContent returns the content of the one string literal in text, without its quotes.
-func stringContent(text []byte) []byte {
-	text = bytes.TrimSpace(text)
-	return bytes.TrimSuffix(bytes.TrimPrefix(text, []byte(`"`)), []byte(`"`))
-}

@@ -80,7 +80,7 @@ func (t *Turn) changesOnlyDeltaState(e *Event) bool {
 	if e.Kind != Args || t.HasGap() {
 		return false
 	}
-	c := t.inSlot(e.Slot)
+	c := t.InSlot(e.Slot)
 	return c != nil && c.visitedBy == 0
 }
 
@@ -109,7 +109,9 @@ func (t *Turn) editCall(c *Call) *Call {
 	}
 	if c.era < s.era {
 		c.before = c.takeSnapshot(s.era)
-		s.snapshotBytes += c.before.storedSize()
+		if s.snapshotBytes += callSnapshotSize; c.before.before != nil && c.before.before.base != nil {
+			s.snapshotBytes += callSize
+		}
 	}
 	c.changeStamp = s.currentStamp()
 	return c
@@ -173,7 +175,7 @@ func (t *Turn) takeSnapshot(at int32) *turnSnapshot {
 		part := t.Parts[n-1]
 		p.part = &part
 	}
-	if slices.ContainsFunc(t.choices, choiceCalls.wasVisited) {
+	if slices.ContainsFunc(t.choices, func(of choiceCalls) bool { return of.passed != [numBroadcasts]int32{} }) {
 		p.choices = slices.Clone(t.choices)
 	}
 	return p
@@ -278,9 +280,6 @@ func (p *turnSnapshot) restoreTurn(base, t *Turn) *Turn {
 	return &then
 }
 
-// wasVisited reports whether a broadcast has visited any call.
-func (s choiceCalls) wasVisited() bool { return s.passed != [numBroadcasts]int32{} }
-
 // choicesOf returns the choices of the turn t as they were at the snapshot.
 func (p *turnSnapshot) choicesOf(t *Turn) (choices []choiceCalls) {
 	if p.choices != nil {
@@ -300,13 +299,6 @@ func slotsOf(calls []*Call) (of slotTable) {
 		of.set(c.Slot, int32(c.Number))
 	}
 	return of
-}
-
-// freeSpare frees spare capacity once no more arguments are expected.
-func (c *Call) freeSpare() {
-	c.args.freeSpare()
-	c.deltas.FreeSpare()
-	c.lex.FreeSpare()
 }
 
 // argsState is the part of a call that grows with its arguments.
@@ -344,13 +336,6 @@ func (c *Call) takeSnapshot(at int32) *callSnapshot {
 		at: at, era: c.era, args: uint32(len(c.args.s)), deltas: uint32(c.deltas.Len()), savedArgs: uint32(len(c.savedArgs)),
 		findings: uint32(len(c.Findings)), diagnoses: uint32(len(c.diagnoses)), sentBack: uint32(len(c.SentBack)), got: uint32(len(c.Runs)),
 	}
-}
-
-func (p *callSnapshot) storedSize() int {
-	if p.before != nil && p.before.base != nil {
-		return callSnapshotSize + callSize
-	}
-	return callSnapshotSize
 }
 
 // keepBase keeps a copy of the call. It is called before a change to a field that is not in the call's snapshots.

@@ -153,7 +153,8 @@ func (c *Call) brokenFor(x RunRule) bool {
 func (c *Call) changedAfter(r ruleRunState, x RunRule) bool {
 	rest := c.args.s[r.bytes:]
 	if x == Repaired {
-		return !onlyCloses(rest[c.literalRest(int(r.bytes)):])
+		rest = rest[c.literalRest(int(r.bytes)):] // a parser that repairs also closes open strings and containers
+		return len(bytes.Trim(rest, "}] \t\r\n\"")) > 0
 	}
 	return len(bytes.TrimSpace(rest)) > 0
 }
@@ -238,9 +239,4 @@ func (c *Call) literalRest(off int) int {
 		return 0
 	}
 	return int(toks.At(i).End) - off
-}
-
-// onlyCloses reports whether text only closes open strings and containers, as a parser that repairs does.
-func onlyCloses(text []byte) bool {
-	return len(bytes.Trim(text, "}] \t\r\n\"")) == 0
 }

@@ -63,7 +63,7 @@ func (s *Session) applyEvent(e *Event) {
 	}
 	switch e.Kind {
 	case CallOpen, CallMeta, Args, Rewrite, Seal:
-		if c := t.inSlot(e.Slot); c != nil {
+		if c := t.InSlot(e.Slot); c != nil {
 			s.about = c
 			s.recountCall(c)
 		}
@@ -124,7 +124,15 @@ func (s *Session) turnOfEvent(e *Event) *Turn {
 	if s.index == nil {
 		s.index = new(turnIndex)
 	}
-	s.index.add(e.Turn, s.trimmedTurns+len(s.Turns))
+	if i := s.trimmedTurns + len(s.Turns); i >= s.index.all { // when a past session adds a turn, the index has it already
+		s.index.all++
+		if int(e.Turn) != i {
+			if s.index.odd == nil {
+				s.index.odd = map[int32]int{}
+			}
+			s.index.odd[e.Turn] = i
+		}
+	}
 	s.Turns = append(s.Turns, t)
 	return t
 }
@@ -140,7 +148,7 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 		s.applyBehindGap(t, *e, n)
 		return
 	}
-	c := t.inSlot(e.Slot)
+	c := t.InSlot(e.Slot)
 	if c != nil && c.lateStart && e.Kind != CallOpen {
 		t.applyToLateCall(c, e, n)
 		return
@@ -164,8 +172,9 @@ func (s *Session) applyToCall(t *Turn, e *Event, n int) {
 		c.updateInfo(info, n)
 		t.updateLookups(c, info)
 		s.checkID(c, n)
-		if info.LateStart {
-			c.openLate(n)
+		if info.LateStart { // for example, a log begins in the middle of the call
+			c.phase, c.settled, c.lateStart = PhaseUnseen, true, true
+			c.reportOnce(RecordGap.WithCause(UnknownParty), n, "the source lacks the beginning of this call: its state is unknown")
 		}
 	case Args:
 		t.addArgsDelta(c, e, n)
@@ -319,20 +328,6 @@ type turnIndex struct {
 	all int
 }
 
-// add adds the turn at position i. When a past session adds a turn, the index has it already.
-func (x *turnIndex) add(number int32, i int) {
-	if i < x.all {
-		return
-	}
-	x.all++
-	if int(number) != i {
-		if x.odd == nil {
-			x.odd = map[int32]int{}
-		}
-		x.odd[number] = i
-	}
-}
-
 // positionOf returns the position of the turn with that number. If there is none, the position may be -1 or
 // that of another turn.
 func (x *turnIndex) positionOf(number int32) int {
@@ -359,25 +354,23 @@ type callIDs struct {
 // assignID gives an id to a call. It returns the call that had the id before, or NoRef if none is known.
 func (x *callIDs) assignID(id string, by Ref) Ref {
 	before, known := x.calls[id]
+	switch {
+	case known:
+	case len(x.order) < maxIDs:
+		x.order = append(x.order, id)
+	default:
+		delete(x.calls, x.order[x.next])
+		x.order[x.next] = id
+		x.next = (x.next + 1) % maxIDs
+	}
 	if !known {
-		x.rememberID(id)
 		before = NoRef
 	}
-	x.calls[id] = by
-	return before
-}
-
-func (x *callIDs) rememberID(id string) {
 	if x.calls == nil {
 		x.calls = map[string]Ref{}
 	}
-	if len(x.order) < maxIDs {
-		x.order = append(x.order, id)
-		return
-	}
-	delete(x.calls, x.order[x.next])
-	x.order[x.next] = id
-	x.next = (x.next + 1) % maxIDs
+	x.calls[id] = by
+	return before
 }
 
 // slotTable maps each slot of a turn to its latest call, in the order of the slots.
@@ -422,7 +415,7 @@ func (t *Turn) callOfResult(e Event) *Call {
 	case of.Name != "":
 		return t.firstWaiting(of.Name)
 	default:
-		if c := t.inSlot(e.Slot); c != nil && c.RunByProvider {
+		if c := t.InSlot(e.Slot); c != nil && c.RunByProvider {
 			return c
 		}
 	}

@@ -249,7 +249,10 @@ func (t *Timeline) foldUpTo(s *Session, n int) {
 		if t.blocks[s.events/blockEvents].events.n == 0 {
 			t.skipFreedBlock(s, n)
 		} else if on := t.evictedTurnOf(s.events); on != nil {
-			s.skipEvent(on)
+			if s.events == int(on.OpenedBy) {
+				s.Turns = append(s.Turns, on)
+			}
+			s.events++
 		} else {
 			t.refoldNext(s)
 		}
@@ -286,14 +289,6 @@ func (t *Timeline) evictedTurnOf(n int) *Turn {
 		return on
 	}
 	return nil
-}
-
-// skipEvent skips the next event, which belongs to a live turn that is evicted or dropped.
-func (s *Session) skipEvent(on *Turn) {
-	if s.events == int(on.OpenedBy) {
-		s.Turns = append(s.Turns, on)
-	}
-	s.events++
 }
 
 // atCheckpoint returns the session as it was at checkpoint k; 0 is the beginning.

@@ -136,10 +136,7 @@ func (t *Turn) callByNumber(number int32) *Call {
 }
 
 // InSlot returns the latest call in a slot, or nil.
-func (t *Turn) InSlot(key int32) *Call { return t.inSlot(key) }
-
-// inSlot returns the latest call in a slot, or nil.
-func (t *Turn) inSlot(key int32) *Call {
+func (t *Turn) InSlot(key int32) *Call {
 	if at, found := t.slots.findSlot(key); found {
 		return t.callByNumber(t.slots[at].call)
 	}
@@ -163,7 +160,7 @@ func (t *Turn) reportUnopened(e *Event, n int) {
 func (t *Turn) openCall(e Event, n int) *Call {
 	c := newCall(len(t.Calls)+1, t.Number, e.Slot, PayloadOf[CallInfo](e))
 	c.OpenedAt, c.OpenedBy = e.At, int32(n)
-	old := t.inSlot(e.Slot)
+	old := t.InSlot(e.Slot)
 	if old != nil {
 		t.editCall(old).ClosedBy = int32(n)
 	}
@@ -349,29 +346,24 @@ func (t *Turn) applyFinding(e Event, n int) {
 	if f.Diagnosis == nil {
 		return // nothing was found
 	}
-	if f.Replaces {
-		t.replaceFinding(f)
+	if f.Replaces { // the finding with the same diagnosis and event
+		t.keepBase()
+		t.Findings = slices.Clone(t.Findings)
+		for i, old := range t.Findings {
+			if old.Event == f.Event && old.Base() == f.Base() {
+				f.Replaces = false
+				t.Findings[i] = f
+			}
+		}
 		return
 	}
-	if c := t.inSlot(e.Slot); e.Slot != NoSlot && c != nil {
+	if c := t.InSlot(e.Slot); e.Slot != NoSlot && c != nil {
 		f.Event = n
 		t.editCall(c).addFinding(f)
 		return
 	}
 	f.Event = n
 	t.Findings = append(t.Findings, f)
-}
-
-// replaceFinding replaces the finding with the same diagnosis and event.
-func (t *Turn) replaceFinding(f Finding) {
-	t.keepBase()
-	t.Findings = slices.Clone(t.Findings)
-	for i, old := range t.Findings {
-		if old.Event == f.Event && old.Base() == f.Base() {
-			f.Replaces = false
-			t.Findings[i] = f
-		}
-	}
 }
 
 // turnContent is the part of a turn that is evicted and dropped. All turns without content share an empty

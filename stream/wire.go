@@ -249,10 +249,13 @@ func (w *Wire) Bytes(start, end int64) []byte {
 		return nil
 	}
 	if h := w.evictedIn(start, end); h != nil {
-		return h.restoredBytes(start, end)
+		if h.data == nil || start < h.start || end > h.end { // not all of it was restored
+			return nil
+		}
+		return h.data[start-h.start : end-h.start : end-h.start]
 	}
 	n := sort.Search(len(w.blocks), func(i int) bool { return w.blocks[i].start > start }) - 1
-	first := w.blocks[n].bytesFrom(start)
+	first := w.blocks[n].data[start-w.blocks[n].start:]
 	if size := end - start; size <= int64(len(first)) {
 		return first[:size:size]
 	}
@@ -263,9 +266,6 @@ func (w *Wire) Bytes(start, end int64) []byte {
 	}
 	return out
 }
-
-// bytesFrom returns the block's bytes that begin at an offset of the wire.
-func (b *byteBlock) bytesFrom(start int64) []byte { return b.data[start-b.start:] }
 
 // RecordAt returns the number of the record that contains the byte at off, and the record's time of arrival.
 // It returns 0 and NoTime if that record was evicted.
@@ -320,15 +320,6 @@ func (s *packedInts) at(n int) int64 {
 type evictedRange struct {
 	start, end int64
 	data       []byte
-}
-
-// restoredBytes returns the bytes of a restored range. It returns nil if the range is not restored or doesn't
-// contain the span.
-func (h *evictedRange) restoredBytes(start, end int64) []byte {
-	if h.data == nil || start < h.start || end > h.end {
-		return nil
-	}
-	return h.data[start-h.start : end-h.start : end-h.start]
 }
 
 // evictedIn returns the first evicted range that overlaps the span, or nil.
