@@ -37,7 +37,7 @@ func Protocol() protocol.Protocol {
 		Title:    "Google AI Studio",
 		Sniff:    sniffFrame,
 		Findings: findings,
-		New:      newDecoder,
+		New:      func(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, calls: map[callKey]*call{}} },
 		Tools:    readTools,
 		Model:    readModel,
 

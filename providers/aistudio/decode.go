@@ -25,10 +25,6 @@ type decoder struct {
 	lengthFirst []byte
 }
 
-func newDecoder(o *protocol.Out) protocol.Decoder {
-	return &decoder{Out: o, calls: map[callKey]*call{}}
-}
-
 func (d *decoder) Frame(f stream.Frame) error {
 	v, err := d.parser.parse(stripPrefix(f.Data))
 	if err != nil {

@@ -44,7 +44,11 @@ func writePart(w *json.Writer, p *protocol.Part) {
 	case p.Kind == protocol.CallPart:
 		fields[10] = positionalMessage{json.AppendQuoted(nil, []byte(p.Name)), argsOf(p), stringOrNil(p.ID)}.raw()
 	case p.Kind == protocol.ResultPart && p.RunByProvider && p.Name == codeTool:
-		fields[9] = positionalMessage{outcomeCode(p.Failed), json.AppendQuoted(nil, p.Text)}.raw()
+		outcome := "1"
+		if p.Failed {
+			outcome = "2"
+		}
+		fields[9] = positionalMessage{json.Value(outcome), json.AppendQuoted(nil, p.Text)}.raw()
 	case p.Kind == protocol.ResultPart:
 		object, _ := appendStruct(nil, protocol.WrapResponse(p))
 		fields[11] = positionalMessage{json.AppendQuoted(nil, []byte(p.Name)), object, stringOrNil(p.ID)}.raw()
@@ -72,14 +76,6 @@ func argsOf(p *protocol.Part) json.Value {
 }
 
 const outcomeOK = 1
-
-// outcomeCode returns the number for the outcome of running code.
-func outcomeCode(failed bool) json.Value {
-	if failed {
-		return json.Value("2")
-	}
-	return json.Value("1")
-}
 
 // protoStructWriter writes a JSON text as a STRUCT of protobuf. It is the inverse of argsReader.
 type protoStructWriter struct {

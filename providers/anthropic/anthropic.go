@@ -200,12 +200,10 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 		w.Close('}')
 	}
 	w.MemberIfSet("system", r.Instructions()).WriteList("messages", r.EncodedMessages)
-	r.WriteTools(&w, "tools", "[", "]", writeTool)
+	r.WriteTools(&w, "tools", "[", "]", func(w *json.Writer, t *protocol.Tool) {
+		protocol.Describe(w.Open('{'), t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
+	})
 	return "/v1/messages", w.Close('}').Text
-}
-
-func writeTool(w *json.Writer, t *protocol.Tool) {
-	protocol.Describe(w.Open('{'), t).Key("input_schema").Raw(objectSchema(t.Arguments())).Close('}')
 }
 
 // objectSchema returns a schema with a type, because this protocol requires a type. If the schema has none,

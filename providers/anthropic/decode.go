@@ -96,7 +96,9 @@ func (d *decoder) Frame(f stream.Frame) error {
 		}
 		d.turn.Fail(protocol.ErrorOf(d.ev.err))
 	case "message":
-		d.readResponse(f.Data)
+		d.Close() // the response was not streamed
+		d.readMessageObject(d.openTurn(f.Data), f.Data, 0)
+		d.turn.End()
 		return nil
 	default:
 		d.Unknown(string(kind))
@@ -135,13 +137,6 @@ func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	return d.turn
 }
 
-// readResponse reads a response that was not streamed.
-func (d *decoder) readResponse(message json.Value) {
-	d.Close()
-	d.readMessageObject(d.openTurn(message), message, 0)
-	d.turn.End()
-}
-
 // readMessageObject reads a message object: a complete message, or the content in message_start.
 func (d *decoder) readMessageObject(t *protocol.Turn, message json.Value, slot int32) {
 	blocks := message.Get("content").Scan()
@@ -175,7 +170,12 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 		t.Once(protocol.IndexReused,
 			"block %d starts again after its end: clients that store blocks by index lose the first block", slot)
 	}
-	d.checkIndex(t, slot)
+	if _, known := d.blocks[slot]; !known {
+		if slot != d.started && slot < startSlot {
+			t.Once(protocol.IndexSparse, "block %d in the response has index %d: clients that keep blocks in a list fail", d.started+1, slot)
+		}
+		d.started++
+	}
 	d.blocks[slot] = contentBlock{kind: kind, open: true, call: slot, signed: start.Get("signature").HasText()}
 	if d.continueCall(t, slot, kind, start) {
 		return
@@ -192,17 +192,6 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 		return
 	}
 	readOtherBlock(d.Out, t, slot, kind, start)
-}
-
-// checkIndex counts a new block, and reports it if its index doesn't follow those of the earlier blocks.
-func (d *decoder) checkIndex(t *protocol.Turn, slot int32) {
-	if _, known := d.blocks[slot]; known {
-		return
-	}
-	if slot != d.started && slot < startSlot {
-		t.Once(protocol.IndexSparse, "block %d in the response has index %d: clients that keep blocks in a list fail", d.started+1, slot)
-	}
-	d.started++
 }
 
 // continueCall assigns a block to the latest call if the block continues that call, and reports whether it does. Such

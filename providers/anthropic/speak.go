@@ -7,7 +7,20 @@ import (
 )
 
 // speaker writes the event stream.
-var speaker = protocol.Speaker{Seals: true, WriteStep: writeStep, Body: writeBody, ErrorBody: writeError}
+var speaker = protocol.Speaker{
+	Seals: true, WriteStep: writeStep,
+	Body: func(model, text string) []byte {
+		return fmt.Appendf(nil, `{"id":"msg_1","type":"message","role":"assistant","model":%s,"content":[{"type":"text","text":%s}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":50,"output_tokens":5}}`,
+			protocol.Quote(model), protocol.Quote(text))
+	},
+	ErrorBody: func(status int) []byte {
+		kind := map[int]string{429: "rate_limit_error", 529: "overloaded_error"}[status]
+		if kind == "" {
+			kind = "api_error"
+		}
+		return fmt.Appendf(nil, `{"type":"error","error":{"type":"%s","message":"Try again later"}}`, kind)
+	},
+}
 
 // spokenReasons are the stop reasons for the endings of a script.
 var spokenReasons = map[string]string{
@@ -46,19 +59,4 @@ func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 		w.Add("message_delta", `{"type":"message_delta","delta":{"stop_reason":"%s","stop_sequence":null},"usage":{"output_tokens":20}}`, spokenReasons[s.Text])
 		w.Add("message_stop", `{"type":"message_stop"}`)
 	}
-}
-
-// writeBody returns the body of a message that is not streamed and contains only text.
-func writeBody(model, text string) []byte {
-	return fmt.Appendf(nil, `{"id":"msg_1","type":"message","role":"assistant","model":%s,"content":[{"type":"text","text":%s}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":50,"output_tokens":5}}`,
-		protocol.Quote(model), protocol.Quote(text))
-}
-
-// writeError writes the body of an error.
-func writeError(status int) []byte {
-	kind := map[int]string{429: "rate_limit_error", 529: "overloaded_error"}[status]
-	if kind == "" {
-		kind = "api_error"
-	}
-	return fmt.Appendf(nil, `{"type":"error","error":{"type":"%s","message":"Try again later"}}`, kind)
 }

@@ -213,11 +213,6 @@ func (ev *event) name(framed []byte) string {
 	return string(framed)
 }
 
-// isKnown reports whether the delta has a known field.
-func (d *delta) isKnown() bool {
-	return d.text != nil || d.toolUse != nil || d.reasoning != nil || d.aside != nil
-}
-
 // writeRequest writes a request for ConverseStream. The path contains the model, escaped because ARNs contain
 // slashes and colons.
 func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, body []byte) {
@@ -229,13 +224,11 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	if r.MaxTokens > 0 {
 		w.Key("inferenceConfig").Open('{').Key("maxTokens").Int(r.MaxTokens).Close('}')
 	}
-	r.WriteTools(&w, "toolConfig", `{"tools":[`, `]}`, writeTool)
+	r.WriteTools(&w, "toolConfig", `{"tools":[`, `]}`, func(w *json.Writer, t *protocol.Tool) {
+		protocol.Describe(w.Open('{').Key("toolSpec").Open('{'), t)
+		w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
+	})
 	return "/model/" + url.PathEscape(r.Model) + "/converse-stream", w.Close('}').Text
-}
-
-func writeTool(w *json.Writer, t *protocol.Tool) {
-	protocol.Describe(w.Open('{').Key("toolSpec").Open('{'), t)
-	w.Key("inputSchema").Open('{').Key("json").Raw(t.Arguments()).Close('}').Close('}').Close('}')
 }
 
 // wireMarks describes Bedrock's protocol to code that doesn't decode it. Clients recognise an error by its header:

@@ -172,7 +172,7 @@ func (d *decoder) readDelta(t *protocol.Turn, slot int32) {
 	}
 	t.AppendText(delta.text)
 	appendReasoning(t, slot, delta.thinking, delta.signature, delta.redacted)
-	if !delta.isKnown() {
+	if delta.text == nil && delta.toolUse == nil && delta.reasoning == nil && delta.aside == nil {
 		d.Unknown("delta " + string(delta.other))
 	}
 }

@@ -23,18 +23,13 @@ func Protocol() protocol.Protocol {
 		Name:  "cohere",
 		Title: "Cohere v2",
 		Sniff: sniffFrame,
-		New:   newDecoder,
+		New:   func(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, ev: newEvent()} },
 		Marks: wireMarks,
 		Tools: protocol.FunctionTools,
-		Model: readModel,
+		Model: func(_ string, request []byte) string { return json.Value(request).Get("model").Text() }, // not in the response
 
 		Targets: []protocol.Target{target},
 	}
-}
-
-// readModel returns the model in the request, because the response doesn't contain the model.
-func readModel(_ string, request []byte) string {
-	return json.Value(request).Get("model").Text()
 }
 
 // eventTypes are the event types that identify the stream.

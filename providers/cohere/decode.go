@@ -15,8 +15,6 @@ type decoder struct {
 	argsReported bool // whether ArgsObject was reported for the turn
 }
 
-func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, ev: newEvent()} }
-
 // Frame reads one event. The event's type is in the body. If the body has no type, the name of the
 // server-sent event is the type.
 func (d *decoder) Frame(f stream.Frame) error {

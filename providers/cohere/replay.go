@@ -97,20 +97,16 @@ func readParts(v json.Value) (parts []protocol.Part) {
 		parts = append(parts, protocol.Part{Kind: protocol.ReasoningPart, Text: plan.Unquoted(), Raw: plan})
 	}
 	parts = append(parts, protocol.ReadContent(v.Get("content"))...)
-	for call := range v.Get("tool_calls").Elements() {
-		parts = append(parts, readCall(call))
+	for raw := range v.Get("tool_calls").Elements() {
+		var call protocol.FunctionCall
+		call.Read(raw)
+		p := protocol.Part{Kind: protocol.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: raw}
+		if call.Args.IsPresent() {
+			p.SetArgs(call.Args)
+		}
+		parts = append(parts, p)
 	}
 	return parts
-}
-
-func readCall(v json.Value) protocol.Part {
-	var call protocol.FunctionCall
-	call.Read(v)
-	p := protocol.Part{Kind: protocol.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
-	if call.Args.IsPresent() {
-		p.SetArgs(call.Args)
-	}
-	return p
 }
 
 // readResult reads a result. A document in a result is read as text: the string itself, or the JSON of an object.

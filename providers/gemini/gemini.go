@@ -308,21 +308,19 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 	if r.MaxTokens > 0 {
 		w.Key("generationConfig").Open('{').Key("maxOutputTokens").Int(r.MaxTokens).Close('}')
 	}
-	r.WriteTools(&w, "tools", `[{"functionDeclarations":[`, `]}]`, writeTool)
+	r.WriteTools(&w, "tools", `[{"functionDeclarations":[`, `]}]`, func(w *json.Writer, t *protocol.Tool) {
+		protocol.Describe(w.Open('{'), t)
+		if schema := googleSchema(t.Arguments()); schema != nil {
+			w.Key("parameters").Raw(schema)
+		}
+		w.Close('}')
+	})
 	name := strings.TrimPrefix(r.Model, "models/")
 	kind := "models/"
 	if tuned, ok := strings.CutPrefix(name, "tunedModels/"); ok {
 		name, kind = tuned, "tunedModels/"
 	}
 	return "/v1beta/" + kind + url.PathEscape(name) + ":streamGenerateContent?alt=sse", w.Close('}').Text
-}
-
-func writeTool(w *json.Writer, t *protocol.Tool) {
-	protocol.Describe(w.Open('{'), t)
-	if schema := googleSchema(t.Arguments()); schema != nil {
-		w.Key("parameters").Raw(schema)
-	}
-	w.Close('}')
 }
 
 // readModel returns the model of a request. The model is in the path, as models/NAME:generateContent, or in the field

@@ -112,7 +112,9 @@ func writeResult(w *json.Writer, p *protocol.Part) {
 // decodeHistory reads the contents of a request and its system instruction.
 func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 	s := json.Scan(request)
-	messages = newReader().readRequest(&s, nil)
+	r := new(reader)
+	r.shape = json.ShapeOf(r.in.shapeFields()...)
+	messages = r.readRequest(&s, nil)
 	return messages, s.End()
 }
 
@@ -120,12 +122,6 @@ func decodeHistory(request []byte) (messages []protocol.Message, err error) {
 type reader struct {
 	shape *json.Shape
 	in    part
-}
-
-func newReader() *reader {
-	r := new(reader)
-	r.shape = json.ShapeOf(r.in.shapeFields()...)
-	return r
 }
 
 func (r *reader) readRequest(s *json.Scanner, messages []protocol.Message) []protocol.Message {

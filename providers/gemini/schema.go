@@ -92,7 +92,10 @@ func appendSchema(dst []byte, schema json.Value, depth int) []byte {
 	}
 	w.writeType(kind, nullable)
 	w.writeEnum(enum, nullable)
-	w.writeUnion(union, nullable, depth)
+	if union.Kind() == '[' {
+		w.writeKey("anyOf")
+		w.writeSchemaList(union, depth, nullable)
+	}
 	return append(w.dst, '}')
 }
 
@@ -202,13 +205,6 @@ func (w *schemaWriter) writeEnum(v json.Value, nullable bool) {
 	w.dst = append(w.dst, ']')
 }
 
-func (w *schemaWriter) writeUnion(v json.Value, nullable bool, depth int) {
-	if v.Kind() == '[' {
-		w.writeKey("anyOf")
-		w.writeSchemaList(v, depth, nullable)
-	}
-}
-
 // googleSchema converts a JSON Schema to Google's Schema object, a subset of the schema in OpenAPI 3.0. It returns
 // nil for a schema without properties: the API refuses an empty schema, and a tool without a schema has no
 // parameters. Keywords outside the subset are omitted, so the model gets less information.
@@ -266,7 +262,11 @@ func (c *schemaConverter) convertSchema(v json.Value, depth int, nullable bool, 
 
 // writeSchema writes the fields of a schema. If it has anyOf, that must be its only field.
 func (c *schemaConverter) writeSchema(w *json.Writer, n *schemaNode, depth int, seen []string) {
-	switch union := n.readUnion(); {
+	// The alternatives in anyOf and oneOf. An alternative for null sets nullable instead.
+	union, null := listAlternatives(n.members["anyOf"])
+	more, also := listAlternatives(n.members["oneOf"])
+	n.nullable = n.nullable || null || also
+	switch union = append(union, more...); {
 	case n.kind == "" && len(n.kinds) > 1 && len(union) == 0:
 		w.Key("anyOf").Open('[')
 		for _, kind := range n.kinds {
@@ -440,14 +440,6 @@ func (n *schemaNode) readTypes() {
 	if len(n.kinds) == 1 {
 		n.kind = n.kinds[0]
 	}
-}
-
-// readUnion returns the alternatives in anyOf and oneOf. An alternative for null sets nullable instead.
-func (n *schemaNode) readUnion() []json.Value {
-	list, null := listAlternatives(n.members["anyOf"])
-	more, also := listAlternatives(n.members["oneOf"])
-	n.nullable = n.nullable || null || also
-	return append(list, more...)
 }
 
 // listAlternatives returns the schemas in a list, except a schema for null, which is not a type in Google's Schema.

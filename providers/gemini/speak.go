@@ -7,7 +7,20 @@ import (
 )
 
 // speaker writes the responses of a stream. Each call is contained in a single response.
-var speaker = protocol.Speaker{Whole: true, WriteStep: writeStep, Body: writeBody, ErrorBody: writeError}
+var speaker = protocol.Speaker{
+	Whole: true, WriteStep: writeStep,
+	Body: func(model, text string) []byte {
+		return fmt.Appendf(nil, `{"candidates":[{"content":{"role":"model","parts":[{"text":%s}]},"finishReason":"STOP","index":0}],"usageMetadata":%s,"modelVersion":%s,"responseId":"r1"}`,
+			protocol.Quote(text), spokenUsage, protocol.Quote(model))
+	},
+	ErrorBody: func(status int) []byte {
+		word := map[int]string{429: "RESOURCE_EXHAUSTED", 500: "INTERNAL"}[status]
+		if word == "" {
+			word = "UNAVAILABLE"
+		}
+		return fmt.Appendf(nil, `{"error":{"code":%d,"message":"Try again later","status":"%s"}}`, status, word)
+	},
+}
 
 func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 	candidate := func(parts, more string) {
@@ -38,18 +51,3 @@ func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 }
 
 const spokenUsage = `{"promptTokenCount":50,"candidatesTokenCount":20,"totalTokenCount":70}`
-
-// writeBody returns the body of a response that is not streamed and contains only text.
-func writeBody(model, text string) []byte {
-	return fmt.Appendf(nil, `{"candidates":[{"content":{"role":"model","parts":[{"text":%s}]},"finishReason":"STOP","index":0}],"usageMetadata":%s,"modelVersion":%s,"responseId":"r1"}`,
-		protocol.Quote(text), spokenUsage, protocol.Quote(model))
-}
-
-// writeError writes the body of an error.
-func writeError(status int) []byte {
-	word := map[int]string{429: "RESOURCE_EXHAUSTED", 500: "INTERNAL"}[status]
-	if word == "" {
-		word = "UNAVAILABLE"
-	}
-	return fmt.Appendf(nil, `{"error":{"code":%d,"message":"Try again later","status":"%s"}}`, status, word)
-}

@@ -55,14 +55,6 @@ type APIKey struct {
 	Scheme   string // word before the secret: "Bearer", or ""
 }
 
-// HeaderFor returns the header that contains the secret.
-func (k APIKey) HeaderFor(secret string) HeaderPair {
-	if k.Scheme != "" {
-		secret = k.Scheme + " " + secret
-	}
-	return HeaderPair{k.Header, secret}
-}
-
 // Find returns the host with the given name. If there is none, the error lists the known names.
 func Find(name string) (*Host, error) {
 	if name == "aistudio" {
@@ -136,7 +128,10 @@ func (h *Host) Key(getenv func(string) string) (HeaderPair, error) {
 				return HeaderPair{}, fmt.Errorf("%s: the value of %s contains a character that a header can't contain", h.Name, k.Variable)
 			}
 		}
-		return k.HeaderFor(secret), nil
+		if k.Scheme != "" {
+			secret = k.Scheme + " " + secret
+		}
+		return HeaderPair{k.Header, secret}, nil
 	}
 	if h.Keyless {
 		return HeaderPair{}, nil

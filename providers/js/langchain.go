@@ -136,7 +136,9 @@ func (p *langChainParser) parseObject(depth int) (v Value, ok bool) {
 		if !ok {
 			return v, false
 		}
-		v.assignMember(key, member)
+		if key != "__proto__" { // an assignment to __proto__ sets no field
+			v.defineMember(key, member)
+		}
 		if done, ok := p.acceptComma('}'); done {
 			return v, ok
 		}
@@ -269,7 +271,11 @@ func escapeControls(text string) string {
 		case in && c == '\\':
 			i += writeEscape(&b, text[i+1:])
 		case in && c < ' ':
-			b.WriteString(escapeControl(c))
+			if i := strings.IndexByte("\b\f\n\r\t", c); i >= 0 {
+				b.WriteString(`\` + "bfnrt"[i:i+1])
+			} else {
+				fmt.Fprintf(&b, `\u%04x`, c)
+			}
 		default:
 			b.WriteByte(c)
 		}
@@ -290,11 +296,4 @@ func writeEscape(b *strings.Builder, rest string) int {
 	}
 	b.WriteString(`\\`)
 	return 0
-}
-
-func escapeControl(c byte) string {
-	if i := strings.IndexByte("\b\f\n\r\t", c); i >= 0 {
-		return `\` + "bfnrt"[i:i+1]
-	}
-	return fmt.Sprintf(`\u%04x`, c)
 }

@@ -105,13 +105,6 @@ func (v *Value) defineMember(key string, member Value) {
 	v.keys, v.items = append(v.keys, key), append(v.items, member)
 }
 
-// assignMember reproduces object[key] = member. An assignment to __proto__ sets no field.
-func (v *Value) assignMember(key string, member Value) {
-	if key != "__proto__" {
-		v.defineMember(key, member)
-	}
-}
-
 // mapNested applies the function do to all nested values, and then to the value itself.
 func (v Value) mapNested(do func(Value) Value) Value {
 	items := make([]Value, len(v.items))

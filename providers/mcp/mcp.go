@@ -256,7 +256,10 @@ func (l *Log) Write(r *stream.Record, known int32) {
 		if !t.stdio && len(r.Data)+len(r.Why) > 0 || r.End {
 			t.endRequest()
 		}
-		t.feedResponse(r.Data)
+		if t.answer == nil {
+			t.answer = new(bodyFramer)
+		}
+		t.answer.Write(r.Data, t.readServerFrame)
 	}
 	if r.End {
 		t.end(r)
@@ -282,13 +285,6 @@ func (t *dialogue) endRequest() {
 	if !t.stdio {
 		t.ask.Close(t.readClientFrame)
 	}
-}
-
-func (t *dialogue) feedResponse(p []byte) {
-	if t.answer == nil {
-		t.answer = new(bodyFramer)
-	}
-	t.answer.Write(p, t.readServerFrame)
 }
 
 // addGap records missing bytes on one side. A message that began before the gap can't be read.
@@ -326,12 +322,12 @@ func (t *dialogue) readClientFrame(f stream.Frame) { t.readFrame(f, false) }
 func (t *dialogue) readServerFrame(f stream.Frame) { t.readFrame(f, true) }
 
 func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
-	at := t.at[1]
+	at, side := t.at[1], stream.Own("client")
 	if fromServer {
-		at = t.at[0]
+		at, side = t.at[0], "server"
 	}
 	if f.Kind == stream.FrameResidue && f.Why == oversizedMessage {
-		t.server.noteLimit(at, "a message from the %s is longer than %d bytes: toolscope didn't read it", stream.Own(sideWord(fromServer)), maxMessageBytes)
+		t.server.noteLimit(at, "a message from the %s is longer than %d bytes: toolscope didn't read it", side, maxMessageBytes)
 		t.loseResponses(!fromServer, !t.stdio)
 		t.server.forgot = t.server.forgot || !fromServer
 	}
@@ -401,8 +397,10 @@ func (s *Server) updateTools(result json.Value, continues bool, at time.Duration
 	s.listing = complete && more
 	tools := slices.Clone(s.listed)
 	for _, t := range s.Tools {
-		switch named := func(other Tool) bool { return other.Name == t.Name }; {
-		case slices.ContainsFunc(s.listed, t.is):
+		named := func(other Tool) bool { return other.Name == t.Name }
+		same := func(other Tool) bool { return named(other) && bytes.Equal(other.Schema, t.Schema) }
+		switch {
+		case slices.ContainsFunc(s.listed, same):
 		case (more || !complete) && !slices.ContainsFunc(s.listed, named):
 			tools = append(tools, t)
 		case len(s.FormerTools) < maxTools:
@@ -410,10 +408,6 @@ func (s *Server) updateTools(result json.Value, continues bool, at time.Duration
 		}
 	}
 	s.Tools = tools
-}
-
-func (t Tool) is(other Tool) bool {
-	return t.Name == other.Name && bytes.Equal(t.Schema, other.Schema)
 }
 
 // Tool returns the server's tool with the given name, or nil if the server doesn't offer it.
@@ -479,13 +473,6 @@ func (s *Server) noteLimit(at time.Duration, format string, args ...any) {
 	if !slices.ContainsFunc(s.Notes, func(n ServerNote) bool { return n.Finding != nil && n.Text == f.Message }) {
 		s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
 	}
-}
-
-func sideWord(fromServer bool) string {
-	if fromServer {
-		return "server"
-	}
-	return "client"
 }
 
 func (s *Server) addNote(n ServerNote) {

@@ -62,7 +62,10 @@ func oneLine(text string) string { return strings.Join(strings.Fields(text), " "
 func (t *dialogue) addRequest(m *message, method string, fromServer bool, at time.Duration) {
 	r := &Request{
 		Number: len(t.log.Requests), Server: t.server, Exchange: t.number, ID: string(m.id), Method: method, FromServer: fromServer,
-		AskedAt: at, Answered: stream.NoTime, KnownAsked: t.known, scope: t.scopeOf(),
+		AskedAt: at, Answered: stream.NoTime, KnownAsked: t.known,
+	}
+	if !t.stdio { // ids are unique in a session over HTTP, or in a process
+		r.scope = t.scope
 	}
 	meta := m.params.Get("_meta")
 	r.token, r.continues = string(meta.Get("progressToken")), m.params.Get("cursor").IsPresent()
@@ -119,15 +122,6 @@ func (t *dialogue) roundOf(r *Request) *Request {
 		}
 	}
 	return nil
-}
-
-// scopeOf returns the scope in which ids are unique. This is a session over HTTP, or a process, for which the scope
-// is "".
-func (t *dialogue) scopeOf() string {
-	if t.stdio {
-		return ""
-	}
-	return t.scope
 }
 
 // waitingRequest returns the waiting request that a message from the other side refers to, or nil if there is none.

@@ -20,8 +20,6 @@ type decoder struct {
 	last  []byte    // the last line of the latest turn that had several lines
 }
 
-func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, line: newLine()} }
-
 // Frame reads one line.
 func (d *decoder) Frame(f stream.Frame) error {
 	d.Stamp(stream.NoTime)

@@ -24,7 +24,7 @@ func Protocol() protocol.Protocol {
 		Name:    "ollama",
 		Title:   "Ollama",
 		Sniff:   sniffFrame,
-		New:     newDecoder,
+		New:     func(o *protocol.Out) protocol.Decoder { return &decoder{Out: o, line: newLine()} },
 		Marks:   wireMarks,
 		Speaker: &speaker,
 		Tools:   protocol.FunctionTools,

@@ -94,18 +94,14 @@ func readParts(v json.Value) (parts []protocol.Part) {
 	for image := range v.Get("images").Elements() {
 		parts = append(parts, protocol.Part{Kind: protocol.OtherPart, Raw: image})
 	}
-	for call := range v.Get("tool_calls").Elements() {
-		parts = append(parts, readCall(call))
+	for raw := range v.Get("tool_calls").Elements() {
+		var call protocol.FunctionCall
+		call.Read(raw)
+		p := protocol.Part{Kind: protocol.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: raw}
+		p.SetArgs(call.Args)
+		parts = append(parts, p)
 	}
 	return parts
-}
-
-func readCall(v json.Value) protocol.Part {
-	var call protocol.FunctionCall
-	call.Read(v)
-	p := protocol.Part{Kind: protocol.CallPart, ID: call.ID.Text(), Name: call.Name.Text(), ToolKind: "function", Raw: v}
-	p.SetArgs(call.Args)
-	return p
 }
 
 func readResult(v json.Value) protocol.Part {

@@ -7,7 +7,14 @@ import (
 )
 
 // speaker writes the lines of a stream. Each call is contained in a single line and has no id.
-var speaker = protocol.Speaker{Lines: true, Whole: true, WriteStep: writeStep, Body: writeBody, ErrorBody: writeError}
+var speaker = protocol.Speaker{
+	Lines: true, Whole: true, WriteStep: writeStep,
+	Body: func(model, text string) []byte {
+		return fmt.Appendf(nil, `{"model":%s,"created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":%s}%s}`,
+			protocol.Quote(model), protocol.Quote(text), spokenEnd("stop"))
+	},
+	ErrorBody: func(int) []byte { return []byte(`{"error":"try again later"}`) },
+}
 
 func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 	line := func(content, more, end string) {
@@ -39,12 +46,3 @@ func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 func spokenEnd(reason string) string {
 	return `,"done_reason":"` + reason + `","done":true,"total_duration":1000000,"prompt_eval_count":50,"eval_count":20`
 }
-
-// writeBody returns the body of a response that is not streamed and contains only text.
-func writeBody(model, text string) []byte {
-	return fmt.Appendf(nil, `{"model":%s,"created_at":"2026-01-01T00:00:00Z","message":{"role":"assistant","content":%s}%s}`,
-		protocol.Quote(model), protocol.Quote(text), spokenEnd("stop"))
-}
-
-// writeError writes the body of an error.
-func writeError(int) []byte { return []byte(`{"error":"try again later"}`) }

@@ -44,7 +44,10 @@ func (d *decoder) readCall(st *choiceState, w *wireCall) {
 	}
 	if w.args != nil {
 		if k.Sealed && w.args.HasText() {
-			st.reopenCall(k)
+			st.early = true // from now on, a normal finish reason doesn't make the calls of the choice final
+			k.Unseal()
+			k.Once(stream.ProtocolViolation, "argument bytes arrived after the finish reason: clients that stop there run the call without these bytes")
+			st.open = append(st.open, k)
 		}
 		k.appendArguments(w.args)
 	}
@@ -143,7 +146,10 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	if w.isCustom() {
 		kind = "custom"
 	}
-	st.checkIndex(d.turn, w)
+	index, given := w.index.Int()
+	if index = max(index, 0); given && index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
+		d.turn.Once(protocol.IndexSparse, "call %d of the choice has index %d: clients that use it as a list position crash or create empty calls", len(st.calls)+1, index)
+	}
 	k := &call{legacy: w.isLegacy(), custom: w.isCustom()}
 	k.Call = d.turn.NextCall(stream.CallInfo{
 		ID: id, Name: w.name.Text(), Kind: kind, Freeform: k.custom, Choice: st.index, Signature: thoughtSignature(w.extra).Text(),
@@ -160,15 +166,6 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 		k.Once(legacyCall, "the call was sent as function_call, which has no id and allows only one call")
 	}
 	return k
-}
-
-// checkIndex reports a new call whose index doesn't directly follow the indexes of the earlier calls.
-func (st *choiceState) checkIndex(t *protocol.Turn, w *wireCall) {
-	index, given := w.index.Int()
-	index = max(index, 0)
-	if given && index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
-		t.Once(protocol.IndexSparse, "call %d of the choice has index %d: clients that use it as a list position crash or create empty calls", len(st.calls)+1, index)
-	}
 }
 
 // addCall adds a new call to the choice's lists and indexes, so that later elements find the call.

@@ -86,7 +86,7 @@ func (d *decoder) reportFinish(st *choiceState, c *choice) {
 	switch {
 	case !known:
 		d.turn.Once(protocol.FinishUnknown, "finish reason %q is not documented", stream.Fact(word))
-	case word == "stop" && st.callsWaiting() > 0:
+	case word == "stop" && len(st.calls) > len(st.answered):
 		d.turn.Once(protocol.FinishStop, "the finish reason is stop, but the response has calls: clients that wait for tool_calls never run the calls")
 	case reason.rejected:
 		d.turn.Once(protocol.GenerationRejected, "the finish reason is %s: the provider discarded a call that the model wrote", stream.Fact(word))
@@ -105,18 +105,6 @@ func (st *choiceState) sealCalls(cut bool) {
 		k.checkCall(cut)
 	}
 	st.open = nil
-}
-
-// callsWaiting returns the number of calls in the choice that have no result in the stream.
-func (st *choiceState) callsWaiting() int { return len(st.calls) - len(st.answered) }
-
-// reopenCall reopens a final call, because more of its arguments arrived after the finish reason. From then on, a
-// normal finish reason doesn't make the calls of the choice final.
-func (st *choiceState) reopenCall(k *call) {
-	st.early = true
-	k.Unseal()
-	k.Once(stream.ProtocolViolation, "argument bytes arrived after the finish reason: clients that stop there run the call without these bytes")
-	st.open = append(st.open, k)
 }
 
 // noteEmptyList counts a delta if it contains only an empty list of calls.

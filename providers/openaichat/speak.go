@@ -7,7 +7,16 @@ import (
 )
 
 // speaker writes the chunks of a stream. No chunk marks the end of a call.
-var speaker = protocol.Speaker{Slots: true, WriteStep: writeStep, Body: writeBody, ErrorBody: writeError}
+var speaker = protocol.Speaker{
+	Slots: true, WriteStep: writeStep,
+	Body: func(model, text string) []byte {
+		return fmt.Appendf(nil, `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":%s,"choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":50,"completion_tokens":5,"total_tokens":55}}`,
+			protocol.Quote(model), protocol.Quote(text))
+	},
+	ErrorBody: func(status int) []byte {
+		return fmt.Appendf(nil, `{"error":{"message":"Try again later","type":"server_error","param":null,"code":%q}}`, fmt.Sprint(status))
+	},
+}
 
 // spokenReasons maps the endings of a script to the finish reasons.
 var spokenReasons = map[string]string{
@@ -51,15 +60,4 @@ func writeStep(w *protocol.ScriptWriter, s *protocol.Step) {
 		chunk("{}", spokenReasons[s.Text], `,"usage":{"prompt_tokens":50,"completion_tokens":20,"total_tokens":70}`)
 		w.Add("", "[DONE]")
 	}
-}
-
-// writeBody returns the body of a response that is not streamed and contains only text.
-func writeBody(model, text string) []byte {
-	return fmt.Appendf(nil, `{"id":"chatcmpl-1","object":"chat.completion","created":1700000000,"model":%s,"choices":[{"index":0,"message":{"role":"assistant","content":%s},"finish_reason":"stop"}],"usage":{"prompt_tokens":50,"completion_tokens":5,"total_tokens":55}}`,
-		protocol.Quote(model), protocol.Quote(text))
-}
-
-// writeError writes the body of an error.
-func writeError(status int) []byte {
-	return fmt.Appendf(nil, `{"error":{"message":"Try again later","type":"server_error","param":null,"code":%q}}`, fmt.Sprint(status))
 }

@@ -439,16 +439,6 @@ func errorText(err, message json.Value) string {
 	return string(err.Append(nil))
 }
 
-// reportResult reads an item that is the result of a call. The result of the provider's tool search doesn't contain
-// the id of its call.
-func (t *turn) reportResult(w *wireItem) {
-	id := w.callID.Text()
-	if id == "" && w.kind.Is("tool_search_output") && t.search != nil {
-		id = t.search.resultID()
-	}
-	t.AddResult(id, "", w.hasFailed())
-}
-
 // addItem adds an item to the turn, and opens a call if the item is a call.
 func (t *turn) addItem(w *wireItem, index int64) *item {
 	it := &item{turn: t, index: index, id: w.id.Text(), kind: w.kind.Text(), slot: int32(index)}
@@ -542,12 +532,6 @@ func (d *decoder) readArgsDone(it *item) {
 	}
 	if d.ev.whole.IsPresent() {
 		it.addCopy(d.ev.whole, "", d.eventName())
-	}
-}
-
-func (d *decoder) readCodeDone(it *item) {
-	if d.ev.code.IsPresent() {
-		it.addCopy(d.ev.code, "", d.eventName())
 	}
 }
 

@@ -184,7 +184,10 @@ func (it *item) updateItem(w *wireItem, from string) {
 			it.turn.reportRotatedID() // otherwise the call itself has a different id, which is reported with both values
 		}
 		if !it.done {
-			it.turn.items.setID(it, id)
+			if s := &it.turn.items; s.isListed(it) {
+				moveItem(s.byID, it, it.id, id)
+			}
+			it.id = id
 		}
 	}
 	if it.call == nil {
@@ -252,7 +255,11 @@ func (it *item) endItem(w *wireItem, from string) {
 	case it.call != nil:
 		it.endCall(w)
 	case strings.HasSuffix(it.kind, "_output"):
-		it.turn.reportResult(w)
+		id := w.callID.Text()
+		if search := it.turn.search; id == "" && w.kind.Is("tool_search_output") && search != nil {
+			id = search.resultID() // the result of the provider's tool search doesn't contain the id of its call
+		}
+		it.turn.AddResult(id, "", w.hasFailed())
 	}
 }
 
@@ -298,13 +305,6 @@ func (s *items) add(it *item) {
 	s.all = append(s.all, it)
 	s.at[it.index] = append(s.at[it.index], it)
 	moveItem(s.byID, it, "", it.id)
-}
-
-func (s *items) setID(it *item, id string) {
-	if s.isListed(it) {
-		moveItem(s.byID, it, it.id, id)
-	}
-	it.id = id
 }
 
 func (s *items) setCallID(it *item, id string) {

@@ -399,22 +399,26 @@ var itemEvents = map[string]itemEvent{
 	"response.mcp_call_arguments.delta":         {"mcp_call", (*decoder).readArgsDelta},
 	"response.mcp_call_arguments.done":          {"mcp_call", (*decoder).readArgsDone},
 	"response.code_interpreter_call_code.delta": {"code_interpreter_call", (*decoder).readArgsDelta},
-	"response.code_interpreter_call_code.done":  {"code_interpreter_call", (*decoder).readCodeDone},
+	"response.code_interpreter_call_code.done": {"code_interpreter_call", func(d *decoder, it *item) {
+		if d.ev.code.IsPresent() {
+			it.addCopy(d.ev.code, "", d.eventName())
+		}
+	}},
 
-	"response.apply_patch_call_operation_diff.delta": {"apply_patch_call", (*decoder).readDiffDelta},
-	"response.apply_patch_call_operation_diff.done":  {"apply_patch_call", (*decoder).readDiffDone},
-	"response.shell_call_command.added":              {"shell_call", (*decoder).readCommandAdded},
-	"response.shell_call_command.delta":              {"shell_call", (*decoder).readCommandDelta},
-	"response.shell_call_command.done":               {"shell_call", (*decoder).readCommandDone},
+	"response.apply_patch_call_operation_diff.delta": {"apply_patch_call", func(d *decoder, it *item) { it.partDelta(patchDiff, 0, d.ev.delta) }},
+	"response.apply_patch_call_operation_diff.done":  {"apply_patch_call", func(d *decoder, it *item) { it.partDone(patchDiff, 0, d.ev.whole, d.eventName()) }},
+	"response.shell_call_command.added":              {"shell_call", func(d *decoder, it *item) { it.partDelta(shellCommands, d.partNumber(), d.ev.whole) }},
+	"response.shell_call_command.delta":              {"shell_call", func(d *decoder, it *item) { it.partDelta(shellCommands, d.partNumber(), d.ev.delta) }},
+	"response.shell_call_command.done":               {"shell_call", func(d *decoder, it *item) { it.partDone(shellCommands, d.partNumber(), d.ev.whole, d.eventName()) }},
 
 	"response.output_text.delta":            {"message", (*decoder).readTextDelta},
 	"response.output_text.done":             {"message", (*decoder).readTextDone},
 	"response.refusal.delta":                {"message", (*decoder).readTextDelta},
 	"response.refusal.done":                 {"message", (*decoder).readTextDone},
-	"response.reasoning_text.delta":         {"reasoning", (*decoder).readReasoningDelta},
-	"response.reasoning_text.done":          {"reasoning", (*decoder).readReasoningDone},
-	"response.reasoning_summary_text.delta": {"reasoning", (*decoder).readSummaryDelta},
-	"response.reasoning_summary_text.done":  {"reasoning", (*decoder).readSummaryDone},
+	"response.reasoning_text.delta":         {"reasoning", func(d *decoder, it *item) { it.appendText(part{reasoningText, d.partNumber()}, d.ev.delta) }},
+	"response.reasoning_text.done":          {"reasoning", func(d *decoder, it *item) { it.appendTextOnce(part{reasoningText, d.partNumber()}, d.ev.text) }},
+	"response.reasoning_summary_text.delta": {"reasoning", func(d *decoder, it *item) { it.appendText(part{summaryText, d.partNumber()}, d.ev.delta) }},
+	"response.reasoning_summary_text.done":  {"reasoning", func(d *decoder, it *item) { it.appendTextOnce(part{summaryText, d.partNumber()}, d.ev.text) }},
 
 	"response.content_part.added": {}, "response.content_part.done": {}, "response.output_text.annotation.added": {},
 	"response.reasoning_summary_part.added": {}, "response.reasoning_summary_part.done": {},

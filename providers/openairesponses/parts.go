@@ -36,14 +36,6 @@ var (
 	shellCommands = growingMember{"commands", "action.commands", true}
 )
 
-func (d *decoder) readDiffDelta(it *item)    { it.partDelta(patchDiff, 0, d.ev.delta) }
-func (d *decoder) readDiffDone(it *item)     { it.partDone(patchDiff, 0, d.ev.whole, d.eventName()) }
-func (d *decoder) readCommandAdded(it *item) { it.partDelta(shellCommands, d.partNumber(), d.ev.whole) }
-func (d *decoder) readCommandDelta(it *item) { it.partDelta(shellCommands, d.partNumber(), d.ev.delta) }
-func (d *decoder) readCommandDone(it *item) {
-	it.partDone(shellCommands, d.partNumber(), d.ev.whole, d.eventName())
-}
-
 // partNumber returns the number of a part. Some providers omit the number of the first part.
 func (d *decoder) partNumber() int64 {
 	n, _ := d.ev.part.Int()
@@ -169,20 +161,8 @@ type part struct {
 func (d *decoder) readTextDelta(it *item) {
 	it.appendText(part{contentText, d.partNumber()}, d.ev.delta)
 }
-func (d *decoder) readReasoningDelta(it *item) {
-	it.appendText(part{reasoningText, d.partNumber()}, d.ev.delta)
-}
-func (d *decoder) readSummaryDelta(it *item) {
-	it.appendText(part{summaryText, d.partNumber()}, d.ev.delta)
-}
 func (d *decoder) readTextDone(it *item) {
 	it.appendTextOnce(part{contentText, d.partNumber()}, d.ev.text)
-}
-func (d *decoder) readReasoningDone(it *item) {
-	it.appendTextOnce(part{reasoningText, d.partNumber()}, d.ev.text)
-}
-func (d *decoder) readSummaryDone(it *item) {
-	it.appendTextOnce(part{summaryText, d.partNumber()}, d.ev.text)
 }
 
 // appendText appends a delta to the text of a part.

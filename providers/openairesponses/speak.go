@@ -8,7 +8,16 @@ import (
 )
 
 // speaker writes the event stream.
-var speaker = protocol.Speaker{Seals: true, WriteStep: writeStep, Body: writeBody, ErrorBody: writeError}
+var speaker = protocol.Speaker{
+	Seals: true, WriteStep: writeStep,
+	Body: func(model, text string) []byte {
+		return fmt.Appendf(nil, `{"id":"resp_1","object":"response","created_at":1700000000,"status":"completed","model":%s,"output":[%s],"usage":{"input_tokens":50,"input_tokens_details":{"cached_tokens":0},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":55}}`,
+			protocol.Quote(model), messageItem(0, text))
+	},
+	ErrorBody: func(status int) []byte {
+		return fmt.Appendf(nil, `{"error":{"message":"Try again later","type":"server_error","param":null,"code":%q}}`, fmt.Sprint(status))
+	},
+}
 
 // spokenItem returns the item for a call.
 func spokenItem(c *protocol.ScriptCall, status string) string {
@@ -96,15 +105,4 @@ func endResponse(w *protocol.ScriptWriter, s *protocol.Step, done func(*protocol
 		return
 	}
 	response("response.completed", "completed", items, usage)
-}
-
-// writeBody returns the body of a response that is not streamed and contains only text.
-func writeBody(model, text string) []byte {
-	return fmt.Appendf(nil, `{"id":"resp_1","object":"response","created_at":1700000000,"status":"completed","model":%s,"output":[%s],"usage":{"input_tokens":50,"input_tokens_details":{"cached_tokens":0},"output_tokens":5,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":55}}`,
-		protocol.Quote(model), messageItem(0, text))
-}
-
-// writeError writes the body of an error.
-func writeError(status int) []byte {
-	return fmt.Appendf(nil, `{"error":{"message":"Try again later","type":"server_error","param":null,"code":%q}}`, fmt.Sprint(status))
 }

@@ -251,14 +251,6 @@ func refusalText(words, id, name, ours string) string {
 // protocol or the protocols of the source and the target, as "from>to". Fields without a value are omitted.
 type callTemplates map[string]string
 
-// templateFor returns the template for a call between two protocols, or "".
-func (s callTemplates) templateFor(from, to string) string {
-	if shape, ok := s[from+">"+to]; ok {
-		return shape
-	}
-	return s[to]
-}
-
 // fillTemplate returns the call as the policy's client writes it, or nil if the client writes it in the usual form.
 func (c *previewBuilder) fillTemplate(p *protocol.Part) json.Value {
 	from := ""
@@ -267,7 +259,10 @@ func (c *previewBuilder) fillTemplate(p *protocol.Part) json.Value {
 	}
 	shape := c.shape
 	if shape == "" {
-		shape = c.Policy.shapes.templateFor(from, c.To.Protocol)
+		shape = c.Policy.shapes[c.To.Protocol]
+		if between, ok := c.Policy.shapes[from+">"+c.To.Protocol]; ok {
+			shape = between
+		}
 	}
 	empty := p.ID == "" && c.ids.client && !c.ids.none && from != gemini
 	if shape == "" && empty {

@@ -110,7 +110,11 @@ func (o *Observation) setVerdict(v argsVerdict) {
 		return
 	}
 	if v.treatment != WasReformatted {
-		v.loss.End = o.argsLen()
+		if o.Summary != nil {
+			v.loss.End = o.Summary.size
+		} else {
+			v.loss.End = len(o.Call.Args())
+		}
 	}
 	o.addLoss(v.loss)
 }

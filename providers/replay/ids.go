@@ -78,14 +78,6 @@ func (x *idMapper) assignID(n int, p *protocol.Part, named namedCall) (made stri
 	return made, losses
 }
 
-// reserve marks the id of an unsent call as taken. A call without an id is ignored, because the id that it would get
-// is unique.
-func (x *idMapper) reserve(other UnsentCall) {
-	if made := x.otherID(other.ID); other.ID != "" && made != "" {
-		x.taken[made] = other
-	}
-}
-
 // collision returns the loss for a call that gets the same new id as n.
 func (n UnsentCall) collision(id, made string) (l Loss) {
 	who := n.who
@@ -109,12 +101,13 @@ func (x *idMapper) joinedID(p *protocol.Part) string {
 
 // fitID adapts the id of call number n to the target's rule for ids.
 func (x *idMapper) fitID(n int, id string) (string, []Loss) {
+	call, item, _ := strings.Cut(id, "|") // for OpenAI's Responses, some clients join the ids of the call and the item
 	switch {
 	case x.none && id != "":
 		return "", []Loss{IDRewritten.newLoss("the id %s is left out: a result refers to its call by name", quoteShort(id))}
 	case x.rule.Takes(id), x.strict:
 		return id, nil
-	case twoIDs(id) && !x.first && !x.keepJoined:
+	case call != "" && item != "" && !x.first && !x.keepJoined:
 		return x.callID(n, id)
 	case id == "":
 		made := fmt.Sprintf("call_%d", n)
@@ -153,13 +146,6 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 		made = strings.TrimRight(made, x.rule.Trim)
 	}
 	return made, losses
-}
-
-// twoIDs reports whether an id consists of two joined ids. For OpenAI's Responses, some clients join the id of the
-// call and the id of the item with a |.
-func twoIDs(id string) bool {
-	call, item, ok := strings.Cut(id, "|")
-	return ok && call != "" && item != ""
 }
 
 // callID returns the call's adapted id without the item's id. Results refer to the call by this id.

@@ -36,10 +36,19 @@ func matchTurns(by *Observer, history *History, turns []Candidate) *matcher {
 	for i := range turns {
 		m.readTurn(&m.turns[i], &turns[i])
 	}
-	m.eachMissed(m.byIDAndContent)
-	m.eachMissed(m.byItem)
+	m.eachMissed(func(c *earlierCall) { // if other calls have the same id, the arguments must match as well
+		m.byID(c, func(n int) bool {
+			isOnly := !c.number && m.known[c.id] == 1 && len(m.withID[m.entries[n].part.ID]) == 1
+			return isOnly || m.sameArgs(c, n)
+		})
+	})
+	m.eachMissed(func(c *earlierCall) { // the request may refer only to the item, because the provider keeps the content
+		if c.item != "" && m.readItems()[c.item] {
+			c.byItem, c.turn.sure = true, true
+		}
+	})
 	m.eachMissed(m.byContent)
-	m.eachMissed(m.byIDs)
+	m.eachMissed(func(c *earlierCall) { m.byID(c, func(int) bool { return true }) })
 	m.eachMissed(m.byContentAnywhere)
 	for _, t := range slices.Backward(m.turns) { // if a request was tried several times, the last attempt is used
 		for i := range t.calls {
@@ -72,17 +81,8 @@ func (m *matcher) setMatch(c *earlierCall, n int, sure bool) {
 	c.turn.sure = c.turn.sure || sure
 }
 
-// byIDAndContent finds a call by its id, or by a form of the id that clients make. If other calls have the same id,
-// the arguments must match as well.
-func (m *matcher) byIDAndContent(c *earlierCall) {
-	m.byID(c, func(n int) bool { return m.isOnly(c, n) || m.sameArgs(c, n) })
-}
-
-// byIDs finds a call by its id alone, among the unmatched calls.
-func (m *matcher) byIDs(c *earlierCall) {
-	m.byID(c, func(int) bool { return true })
-}
-
+// byID finds a call by its id, or by a form of the id that clients make, among the unmatched calls that the function
+// may allows.
 func (m *matcher) byID(c *earlierCall, may func(n int) bool) {
 	for spelled := range idSpellings(c.id, c.item, m.to.IDs) {
 		if n := m.likeliest(c, m.withID[spelled], may); n >= 0 {
@@ -91,12 +91,6 @@ func (m *matcher) byID(c *earlierCall, may func(n int) bool) {
 			return
 		}
 	}
-}
-
-// isOnly reports whether no other call in the turns has the id of c, and no other call in the history has the
-// id of call n.
-func (m *matcher) isOnly(c *earlierCall, n int) bool {
-	return !c.number && m.known[c.id] == 1 && len(m.withID[m.entries[n].part.ID]) == 1
 }
 
 // likeliest returns the call in list that is most likely to be c, or -1 if there is none. All calls in list have the
@@ -147,13 +141,6 @@ func (m *matcher) pointsOf(c *earlierCall, n int) int {
 		return 1
 	}
 	return 0
-}
-
-// byItem finds a call if the request refers only to its item, because the provider keeps the content.
-func (m *matcher) byItem(c *earlierCall) {
-	if c.item != "" && m.readItems()[c.item] {
-		c.byItem, c.turn.sure = true, true
-	}
 }
 
 // inWindow returns the range of the calls at a turn's place.
@@ -293,7 +280,8 @@ func textOf(m *protocol.Message) []byte {
 
 // bySigns searches for other evidence of a turn that has no certain match: results of its calls, or its text.
 func (m *matcher) bySigns(t *candidateTurn) {
-	if t.sure || t.kin == stranger && !t.namesSurely() {
+	hasUniqueID := func(c earlierCall) bool { return !c.number }
+	if t.sure || t.kin == stranger && !slices.ContainsFunc(t.calls, hasUniqueID) {
 		return
 	}
 	for i := range t.calls {
@@ -303,11 +291,6 @@ func (m *matcher) bySigns(t *candidateTurn) {
 		}
 	}
 	t.sure = m.hasText(t)
-}
-
-// namesSurely reports whether a call of the turn has an id that is probably unique.
-func (t *candidateTurn) namesSurely() bool {
-	return slices.ContainsFunc(t.calls, func(c earlierCall) bool { return !c.number })
 }
 
 // orphanOf returns the first result that belongs to c but whose call is not in the history, or nil. The result either

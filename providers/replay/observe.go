@@ -70,14 +70,6 @@ func (o *Observation) Ref() stream.Ref { return o.of.ref }
 // Part returns the call as a part of the request's history, or nil if the history doesn't contain it.
 func (o *Observation) Part() *protocol.Part { return o.sent }
 
-// argsLen returns the length of the original arguments in bytes.
-func (o *Observation) argsLen() int {
-	if o.Summary != nil {
-		return o.Summary.size
-	}
-	return len(o.Call.Args())
-}
-
 // LastReport returns the latest earlier report about the call.
 func (o *Observation) LastReport() LastReport {
 	if o.Summary != nil {

@@ -220,7 +220,9 @@ type pythonWriter struct {
 // writeText writes the value of a JSON text. If looks is set, the text is parsed only if it looks like a list or a
 // dict. The result ok is false if Python may read or write the text differently.
 func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bool) {
-	if looks && !looksNested(text) {
+	isNested := bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}")) ||
+		bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]"))
+	if looks && !isNested {
 		return appendRepr(dst, text), true
 	}
 	if !json.Valid(text) {
@@ -232,12 +234,6 @@ func (p pythonWriter) writeText(dst, text []byte, looks bool) (out []byte, ok bo
 	lex.Close()
 	t := newTree(text, lex.Tokens())
 	return p.writeValue(dst, t, 0)
-}
-
-// looksNested reports whether a text begins and ends like a list or a dict.
-func looksNested(text []byte) bool {
-	return bytes.HasPrefix(text, []byte("{")) && bytes.HasSuffix(text, []byte("}")) ||
-		bytes.HasPrefix(text, []byte("[")) && bytes.HasSuffix(text, []byte("]"))
 }
 
 // writeValue writes the value at token n. The result ok is false if the value is nested too deeply, or if it contains

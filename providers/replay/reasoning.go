@@ -71,7 +71,13 @@ func (m *matcher) compareReasoning(t *candidateTurn) {
 			calls = append(calls, n)
 		}
 	}
-	if len(calls) == 0 || m.entries[calls[0]].message <= m.openStep() {
+	if len(calls) == 0 {
+		return
+	}
+	if !m.stepKnown {
+		m.stepKnown, m.step = true, OpenStep(m.messages)
+	}
+	if m.entries[calls[0]].message <= m.step {
 		return
 	}
 	if m.to.HasSignatures {
@@ -85,13 +91,6 @@ func (m *matcher) compareReasoning(t *candidateTurn) {
 	c := reasoningComparison{matcher: m, turn: t.Turn, id: m.entries[calls[0]].part.ID, own: own}
 	c.readSent(m.entries[calls[0]].message, m.entries[calls[len(calls)-1]].message)
 	c.compareBlocks()
-}
-
-func (m *matcher) openStep() int {
-	if !m.stepKnown {
-		m.stepKnown, m.step = true, OpenStep(m.messages)
-	}
-	return m.step
 }
 
 // compareCallSignatures compares the signatures of a turn's calls with the history, and records the differences.

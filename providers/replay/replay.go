@@ -83,7 +83,9 @@ type Sent struct {
 func (s *Source) Preview(to *protocol.Target, p *Policy) Preview {
 	c := &previewBuilder{Preview: Preview{To: to, Policy: p}, src: s, ids: newIDs(s.From, to, p)}
 	for _, other := range s.others {
-		c.ids.reserve(other)
+		if made := c.ids.otherID(other.ID); other.ID != "" && made != "" { // without an id, it would get a unique id
+			c.ids.taken[made] = other
+		}
 	}
 	if !p.Knows(s.From, to) {
 		c.Outcome, c.Refused = Unknown, p.Client.Title+" is not known to send requests to "+to.Title
@@ -210,7 +212,11 @@ func (c *previewBuilder) fitMessages() (out []protocol.Message) {
 			case protocol.ReasoningPart:
 				keep = c.makeReasoning(&p)
 			case protocol.TextPart:
-				keep = c.makeText(&p)
+				if p.Signature != "" && !c.same {
+					c.addLoss(SignatureDropped.newLoss("the signature of text is valid only for the provider that created it"))
+					p.Signature = ""
+				}
+				keep = len(p.Text) > 0 || p.Raw != nil
 			case protocol.OtherPart:
 				if keep = c.same; !keep {
 					c.addLoss(PartDropped.newLoss("the target has no equivalent for a part that is neither text nor a call"))
@@ -244,15 +250,6 @@ func activeLoop(messages []protocol.Message) int {
 		}
 	}
 	return 0
-}
-
-// makeText adapts a text to the target. It returns false if the text is left out.
-func (c *previewBuilder) makeText(p *protocol.Part) bool {
-	if p.Signature != "" && !c.same {
-		c.addLoss(SignatureDropped.newLoss("the signature of text is valid only for the provider that created it"))
-		p.Signature = ""
-	}
-	return len(p.Text) > 0 || p.Raw != nil
 }
 
 // makeReasoning adapts reasoning to the target. It returns false if the reasoning is left out. The provider of the
@@ -458,8 +455,12 @@ func (c *previewBuilder) acceptance() Acceptance {
 // checkArgs checks the arguments that would be sent against the target's rules. Every provider accepts one object.
 // Few providers document how they treat other text.
 func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
+	isObject := json.Value(bytes.TrimLeft(sent.Args, whitespace)).Kind() == '{'
+	if f.syntax != json.SyntaxObject { // otherwise the arguments are JSON and don't need to be parsed again
+		isObject = json.IsObject(sent.Args)
+	}
 	switch {
-	case f.freeform && sent.Form == protocol.TextForm, isOneObject(sent.Args, f):
+	case f.freeform && sent.Form == protocol.TextForm, isObject:
 	case sent.Form != protocol.TextForm:
 		sent.noteRefusal(c.To.Refusal.Args, sent.ID, sent.Name, "the arguments must be an object")
 	case c.To.JSONOnly && !json.Valid(sent.Args):
@@ -467,13 +468,4 @@ func (c *previewBuilder) checkArgs(f *argsFacts, sent *Sent) {
 	default:
 		c.doubt = true
 	}
-}
-
-// isOneObject reports whether the arguments that would be sent are one object. If the model wrote an object,
-// the arguments are JSON and don't need to be parsed again.
-func isOneObject(args []byte, f *argsFacts) bool {
-	if f.syntax == json.SyntaxObject {
-		return json.Value(bytes.TrimLeft(args, whitespace)).Kind() == '{'
-	}
-	return json.IsObject(args)
 }

@@ -28,15 +28,13 @@ func SourceOfHistory(messages []protocol.Message, from *protocol.Target) *Source
 	for _, m := range messages {
 		for i := range m.Parts {
 			if p := &m.Parts[i]; p.Kind == protocol.CallPart {
-				s.facts = append(s.facts, factsOf(p.Args, isFreeform(p)))
+				isFreeform := p.ToolKind == "custom" && p.Form == protocol.TextForm
+				s.facts = append(s.facts, factsOf(p.Args, isFreeform))
 			}
 		}
 	}
 	return s
 }
-
-// isFreeform reports whether the arguments of a call in a history are free text by definition.
-func isFreeform(p *protocol.Part) bool { return p.ToolKind == "custom" && p.Form == protocol.TextForm }
 
 // Pending is the placeholder text for results that don't exist yet.
 const Pending = "(the tool's result)"

@@ -349,7 +349,8 @@ func (w *CallChecker) readString(end int, growing bool, of *stream.Diagnosis) {
 	for !r.isIdle() && !w.done && r.next(args, end, growing, fail, long) {
 	}
 	for i := range r.lists {
-		if l := &r.lists[i]; !growing && !l.is() {
+		l := &r.lists[i]
+		if isWord := len(l.left) > 0 && len(l.left[0]) == l.read; !growing && !isWord {
 			w.report(of, w.start, end, stream.Messagef("%q is not an allowed %s; the schema allows %s", text(end), stream.Own(what), l.of.allowedText(of)), l.of.shortReason(of))
 		}
 	}

@@ -392,9 +392,6 @@ func (w *wordRange) goOn(s string) {
 	w.read += len(s)
 }
 
-// is reports whether the bytes read so far are a complete word of the list.
-func (w *wordRange) is() bool { return len(w.left) > 0 && len(w.left[0]) == w.read }
-
 // startLiteral starts reading the literal that begins at start.
 func (r *stringProgress) startLiteral(start, most int) {
 	*r = stringProgress{at: start + 1, lists: r.lists[:0], maxRunes: most}
