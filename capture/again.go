@@ -76,17 +76,31 @@ func (f *File) Again(ctx context.Context, exchange int, start, end int64) Source
 			return
 		}
 		defer opened.Close()
-		part := filePart{file: f, start: start, end: min(end, f.ended.Load()), in: newInputReader(f.path, &exchangeNumbers{last: exchange - 1})}
-		part.whole = end > part.end
-		part.in.from, part.in.read = f, start
+		last := min(end, f.ended.Load())
+		in := newInputReader(f.path, &exchangeNumbers{last: exchange - 1})
+		in.from, in.read = f, start
 		if start > 0 { // only a capture is read from the middle, after its first line
 			c := newCaptureReader(f.path, &exchangeNumbers{})
 			c.from, c.before, c.number, c.wanted = f, start, 1, &exchangeFilter{exchange: exchange}
-			part.in.reader = c
+			in.reader = c
 		}
-		part.read(ctx, opened, func(r Record, err error) bool {
-			return err == nil && (r.OfSource() || r.Damaged) || yield(r, err)
-		})
+		deliver := func(r Record, err error) bool { return err == nil && (r.OfSource() || r.Damaged) || yield(r, err) }
+		for from := io.NewSectionReader(opened, start, last-start); ctx.Err() == nil; {
+			c := in.readChunk(from)
+			if c.err == io.EOF && in.read+int64(len(c.data)) < last {
+				yield(Record{}, f.changedError())
+				return
+			}
+			if c.err == io.EOF && end == last { // records made at the file's end don't belong to the range
+				if lines := in.asCapture(); lines != nil {
+					yieldRecords(deliver, lines.readLastLine(nil), nil)
+				}
+				return
+			}
+			if !in.deliverChunk(deliver, c) {
+				return
+			}
+		}
 	}
 }
 
@@ -139,35 +153,6 @@ func (f *File) isSame(opened *os.File) bool {
 		return info.ModTime().Equal(f.info.ModTime())
 	}
 	return hasBytesAt(opened, f.last, size-int64(len(f.last)))
-}
-
-// filePart is a range of a file that is read again.
-type filePart struct {
-	file       *File
-	in         *inputReader
-	start, end int64 // end is at most the offset at which the first read ended
-	whole      bool  // records made at the file's end belong to the part
-}
-
-// read yields the records of the range, and may yield records about the source.
-func (p *filePart) read(ctx context.Context, opened io.ReaderAt, yield func(Record, error) bool) {
-	from := io.NewSectionReader(opened, p.start, p.end-p.start)
-	for ctx.Err() == nil {
-		c := p.in.readChunk(from)
-		if c.err == io.EOF && p.in.read+int64(len(c.data)) < p.end {
-			yield(Record{}, p.file.changedError())
-			return
-		}
-		if c.err == io.EOF && !p.whole {
-			if lines := p.in.asCapture(); lines != nil {
-				yieldRecords(yield, lines.readLastLine(nil), nil)
-			}
-			return
-		}
-		if !p.in.deliverChunk(yield, c) {
-			return
-		}
-	}
 }
 
 // exchangeFilter selects the one exchange of a capture that is to be read.

@@ -142,7 +142,9 @@ func (d *curlOutput) Write(recs []Record, p []byte, at time.Duration) ([]Record,
 		line, rest, finished := bytes.Cut(d.rest, []byte("\n"))
 		kind := classifyLine(line, finished)
 		if d.size+len(line) > maxHeadBytes || !d.isHeadLine(kind) {
-			return d.startBody(recs, at), nil
+			p := d.rest // the held bytes are not a line of the head
+			d.inBody, d.rest = true, nil
+			return d.writeBody(d.beginRequest(recs, at), p, at), nil
 		}
 		if !finished {
 			break
@@ -225,13 +227,6 @@ func addHeader(h *Head, line string) {
 		h.Header = http.Header{}
 	}
 	h.Header.Add(name, strings.TrimSpace(value))
-}
-
-// startBody starts the body with the held bytes, which are not a line of the head.
-func (d *curlOutput) startBody(recs []Record, at time.Duration) []Record {
-	p := d.rest
-	d.inBody, d.rest = true, nil
-	return d.writeBody(d.beginRequest(recs, at), p, at)
 }
 
 func (d *curlOutput) beginRequest(recs []Record, at time.Duration) []Record {

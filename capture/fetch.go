@@ -139,7 +139,11 @@ func FailureText(err error) string {
 	if words := tlsTrouble(err); words != "" {
 		return words
 	}
-	switch where := peerSuffix(err); {
+	where := ""
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
+		where = " by " + op.Addr.String()
+	}
+	switch {
 	case errors.Is(err, errRefused):
 		return "connection refused" + where
 	case errors.Is(err, errNoHost), errors.Is(err, errNoNetwork):
@@ -176,14 +180,6 @@ func tlsTrouble(err error) string {
 		return "TLS: the certificate is not valid: " + err.Error()
 	case errors.As(err, &alert):
 		return "TLS: refused by the server: " + alert.Error()
-	}
-	return ""
-}
-
-// peerSuffix returns " by ADDRESS" if the error contains the address, or "".
-func peerSuffix(err error) string {
-	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
-		return " by " + op.Addr.String()
 	}
 	return ""
 }

@@ -38,7 +38,11 @@ func Find(paths []string) (files []FoundFile, left []string, err error) {
 			left = append(left, path+": "+words)
 		}
 		if len(p.found) == 0 {
-			return nil, left, p.emptyError()
+			why := "no file matches"
+			if p.parts == nil {
+				why = "the folder has no readable file"
+			}
+			return nil, left, fmt.Errorf("open %s: %s", p.path, why)
 		}
 	}
 	return files, left, nil
@@ -79,13 +83,6 @@ func searchPathOf(path string) *searchPath {
 }
 
 func isPattern(s string) bool { return strings.ContainsAny(s, "*?[") }
-
-func (p *searchPath) emptyError() error {
-	if p.parts == nil {
-		return fmt.Errorf("open %s: the folder has no readable file", p.path)
-	}
-	return fmt.Errorf("open %s: no file matches", p.path)
-}
 
 // skippedFiles counts the files that were left out.
 type skippedFiles struct {

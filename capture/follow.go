@@ -205,7 +205,9 @@ func (f *follower) newReader(n *followedName) *inputReader {
 }
 
 func (f *follower) close() {
-	f.alarm.close()
+	if f.alarm.watcher != nil {
+		f.alarm.watcher.Close()
+	}
 	for _, t := range f.tails {
 		t.close()
 	}
@@ -246,7 +248,8 @@ func (f *follower) pollFiles() time.Duration {
 
 // changedNames returns the names to check, and whether these are all names.
 func (f *follower) changedNames(now time.Time) (names []*followedName, all bool) {
-	written := f.alarm.takeWritten()
+	written := f.alarm.written // nil if other files may have changed
+	f.alarm.written = nil
 	if written == nil || f.more || !now.Before(f.full.due) {
 		return slices.Clone(f.names), true
 	}
@@ -445,14 +448,6 @@ func (a *changeWatcher) watchPath(path string) {
 	}
 }
 
-// takeWritten returns the paths of the files that were written to since the last check, or nil if other files may
-// have changed.
-func (a *changeWatcher) takeWritten() map[string]bool {
-	written := a.written
-	a.written = nil
-	return written
-}
-
 // waitForEvent waits until there may be something new, and then returns true: after a notification, or when a timer
 // expires. It first sleeps for nine times as long as the last check took (looked), but at most for a.every, so that
 // checks don't take most of the time. The timer runs until due, but at least for a.every. waitForEvent returns false
@@ -525,12 +520,6 @@ func (a *changeWatcher) drainEvents() {
 		default:
 			return
 		}
-	}
-}
-
-func (a *changeWatcher) close() {
-	if a.watcher != nil {
-		a.watcher.Close()
 	}
 }
 

@@ -278,22 +278,14 @@ func (in *inputReader) close(end End, why string, at time.Duration) []Record {
 // setLocations sets the location of the records of an input that is one exchange: everything read so far.
 // Other formats set their own locations, or none.
 func (in *inputReader) setLocations(recs []Record, end int64) {
-	if in.from == nil || !in.isOneExchange() {
+	_, bare := in.reader.(*bodyReader)
+	_, curl := in.reader.(*curlOutput)
+	if in.from == nil || !bare && !curl {
 		return
 	}
-	_, bare := in.reader.(*bodyReader)
 	for i := range recs {
 		recs[i].Location = Location{File: in.from, End: end, Bare: bare}
 	}
-}
-
-// isOneExchange reports whether the complete input is one exchange.
-func (in *inputReader) isOneExchange() bool {
-	switch in.reader.(type) {
-	case *bodyReader, *curlOutput:
-		return true
-	}
-	return false
 }
 
 // decideFormat chooses the format if the held bytes suffice, and passes them to its reader in the chunks
@@ -471,7 +463,11 @@ func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record,
 	if len(p) == 0 {
 		return recs, nil
 	}
-	if i := lastLineBreak(p); i >= 0 {
+	i := bytes.LastIndexByte(p, '\n')
+	if i < 0 {
+		i = bytes.LastIndexByte(p, '\r')
+	}
+	if i >= 0 {
 		b.line = len(p) - i - 1
 	} else {
 		b.line += len(p)
@@ -487,13 +483,6 @@ func (b *bodyReader) noteSkipped(r Record) Record {
 		b.passed = 0
 	}
 	return r
-}
-
-func lastLineBreak(p []byte) int {
-	if i := bytes.LastIndexByte(p, '\n'); i >= 0 {
-		return i
-	}
-	return bytes.LastIndexByte(p, '\r')
 }
 
 func (b *bodyReader) Close(recs []Record, end End, why string, at time.Duration) []Record {

@@ -169,7 +169,8 @@ func (l *Lines) Again(ctx context.Context, exchange int) Source {
 			case n < l.count:
 				r, rest, ok = again.nextRecord(n, rest)
 			case l.ending != nil && l.ending.alone:
-				r, ok = again.endRecord(), true
+				r, ok = Record{Exchange: exchange, At: again.time}, true
+				again.addFields(&r, again.count)
 			default:
 				return
 			}
@@ -227,13 +228,6 @@ func (w *lineWalk) nextRecord(n int32, p []byte) (r Record, rest []byte, ok bool
 	r.Before, r.After = before, after
 	w.addFields(&r, n)
 	return r, p, true
-}
-
-// endRecord builds the record that only ends the exchange.
-func (w *lineWalk) endRecord() Record {
-	r := Record{Exchange: w.exchange, At: w.time}
-	w.addFields(&r, w.count)
-	return r
 }
 
 // addFields sets the head, the end and the location of a record.

@@ -161,7 +161,10 @@ func openRegular(ctx context.Context, name string, open func() (osFile, error), 
 				in.again = in.from
 			}
 		}
-		from := &decompressor{from: o.Progress.newReader(f)}
+		from := &decompressor{from: f}
+		if o.Progress != nil {
+			from.from = countingReader{f, o.Progress}
+		}
 		if path != "" && isDatabase(f) {
 			text, err := sqlite.Sessions(path, session)
 			if err != nil {
@@ -293,17 +296,12 @@ func OpenAll(ctx context.Context, paths []string, o Options) (Source, error) {
 		all = []Source{oneRun(run, all)}
 	}
 	for _, text := range left {
-		all = append(all, noteSource(text))
+		all = append(all, func(yield func(Record, error) bool) { yield(Record{Exchange: 1, At: NoTime, Note: text}, nil) })
 	}
 	if len(all) == 1 {
 		return all[0], nil
 	}
 	return Concat(all...), nil
-}
-
-// noteSource returns a source with only a note.
-func noteSource(text string) Source {
-	return func(yield func(Record, error) bool) { yield(Record{Exchange: 1, At: NoTime, Note: text}, nil) }
 }
 
 func followAll(ctx context.Context, paths []string, o Options) (Source, error) {
@@ -360,16 +358,14 @@ const maxZstdWindow = 64 << 20
 
 var compressions = []compression{
 	{"gzip", "\x1f\x8b\x08", func(r io.Reader) (io.Reader, error) { return gzip.NewReader(r) }},
-	{"zstd", "\x28\xb5\x2f\xfd", unpackZstd},
+	{"zstd", "\x28\xb5\x2f\xfd", func(r io.Reader) (io.Reader, error) {
+		return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+	}},
 	{"bzip2", "BZh", func(r io.Reader) (io.Reader, error) { return bzip2.NewReader(r), nil }},
 	{"zlib", "\x78\x01", unpackZlib}, {"zlib", "\x78\x9c", unpackZlib}, {"zlib", "\x78\xda", unpackZlib},
 }
 
 func unpackZlib(r io.Reader) (io.Reader, error) { return zlib.NewReader(r) }
-
-func unpackZstd(r io.Reader) (io.Reader, error) {
-	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
-}
 
 // compressionOf returns the compression of data that begins with first. The result more reports that further
 // bytes could decide it.

@@ -73,12 +73,6 @@ func (p *Player) timeLocked() time.Duration {
 	return p.played + time.Duration(float64(time.Since(p.since))*p.speed)
 }
 
-func (p *Player) currentTime() time.Duration {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.timeLocked()
-}
-
 // timeUntil returns the time until the player's time is t, if nothing changes before then. While the player is
 // paused, it returns the maximum duration. The channel changed is closed at the next change.
 func (p *Player) timeUntil(t time.Duration) (left time.Duration, changed <-chan struct{}) {
@@ -123,7 +117,9 @@ const jitter = 10 * time.Millisecond
 // of at most jitter is ignored: it comes from concurrent exchanges. When ctx is done, the source ends.
 func Play(ctx context.Context, src Source, p *Player) Source {
 	return func(yield func(Record, error) bool) {
-		zero := p.currentTime() // the player's time at which the source began
+		p.mu.Lock()
+		zero := p.timeLocked() // the player's time at which the source began
+		p.mu.Unlock()
 		latest := time.Duration(0)
 		for r, err := range src {
 			if err == nil && r.At >= 0 {

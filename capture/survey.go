@@ -51,7 +51,11 @@ func Survey(ctx context.Context, path string, all []ResponseMarker, workers int)
 	if s.err != nil {
 		return FileSurvey{}, readError(path, s.err)
 	}
-	return s.sumUp(), ctx.Err()
+	sum := FileSurvey{Bytes: s.size, Lines: s.lines}
+	for k := range s.begun {
+		sum.Responses += max(s.begun[k], s.ended[k]) // a kind may lack some of its markers for beginnings or ends
+	}
+	return sum, ctx.Err()
 }
 
 // survey is the state that the goroutines of one Survey share.
@@ -104,16 +108,6 @@ func (s *survey) countParts() {
 	if err != nil {
 		s.err = err
 	}
-}
-
-// sumUp returns the totals. If a kind has markers for beginnings and ends, some of either may be missing,
-// so the larger number counts.
-func (s *survey) sumUp() FileSurvey {
-	all := FileSurvey{Bytes: s.size, Lines: s.lines}
-	for k := range s.begun {
-		all.Responses += max(s.begun[k], s.ended[k])
-	}
-	return all
 }
 
 // ResponseMarker is a word that occurs once in every response of some kind, as a JSON string or key. It
@@ -285,14 +279,6 @@ func (p *Progress) add(n int) {
 	if p != nil {
 		p.read.Add(int64(n))
 	}
-}
-
-// newReader returns a reader that counts the bytes read.
-func (p *Progress) newReader(from io.Reader) io.Reader {
-	if p == nil {
-		return from
-	}
-	return countingReader{from, p}
 }
 
 type countingReader struct {

@@ -269,11 +269,12 @@ func (l *hubLog) Warnf(format string, v ...any) { l.say("hub: " + fmt.Sprintf(fo
 
 func (l *hubLog) Errorf(format string, v ...any) {
 	text := fmt.Sprintf(format, v...)
-	if isRefused(text) {
+	if strings.Contains(text, "failed to store a msg") { // logged for each message while a stream is stuck
 		return
 	}
 	l.say("hub: " + text)
-	if !isStuck(format) {
+	// After a failed write, a stream accepts no more messages until the server restarts, even if there is room again.
+	if !strings.Contains(format, "critical write error") {
 		return
 	}
 	select {
@@ -297,14 +298,6 @@ const (
 )
 
 var errFull = errors.New("there is no space")
-
-// isStuck reports whether a line of the server's log says that a stream no longer accepts messages because a write
-// failed. The stream stays stuck until the server restarts, even if there is room again.
-func isStuck(format string) bool { return strings.Contains(format, "critical write error") }
-
-// isRefused reports whether a line of the server's log says that a stream did not accept one message. While the
-// stream is stuck, the server logs this for each message.
-func isRefused(text string) bool { return strings.Contains(text, "failed to store a msg") }
 
 // reasonOf returns the error in a log line of the server.
 func reasonOf(v []any) string {

@@ -121,7 +121,10 @@ func (i *IndexState) addState(m IndexState) {
 // wakeIndexer wakes the index sender, if there is one, because the hub has more of the capture.
 func (s *sender) wakeIndexer() {
 	if s.index != nil {
-		s.index.wake()
+		select {
+		case s.index.bell <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -182,14 +185,6 @@ func newIndexSender(from *sender, over <-chan struct{}, make func(file string) I
 }
 
 func newBell() chan struct{} { return make(chan struct{}, 1) }
-
-// wake makes run check whether the hub has more of the capture.
-func (x *indexSender) wake() {
-	select {
-	case x.bell <- struct{}{}:
-	default:
-	}
-}
 
 // run sends calls as the capture reaches the hub. It ends with ctx, or when the hub has everything and no more calls
 // can be sent at the moment. While the hub accepts no calls, the rest of the spool is not read.

@@ -74,7 +74,11 @@ func Publish(began time.Time, o PublishOptions) (p *Publisher, warning string, e
 	o.Auth.inbox = nats.InboxPrefix + subjectToken(o.Host) // a hub can restrict the machine to subscribing there
 	p = &Publisher{o: o, over: make(chan struct{}), sent: make(chan struct{}), indexDone: make(chan struct{})}
 	p.orphans = findOrphans(&p.o, began)
-	p.link, err = dialHub(o.Server, o.Auth, true, p.onConnect, p.onLinkError)
+	p.link, err = dialHub(o.Server, o.Auth, true, p.onConnect, func(err error) {
+		p.mu.Lock()
+		p.linkDown = err
+		p.mu.Unlock()
+	})
 	if err != nil {
 		return nil, "", err
 	}
@@ -91,12 +95,6 @@ func Publish(began time.Time, o PublishOptions) (p *Publisher, warning string, e
 	p.mu.Lock()
 	p.ours = ours
 	p.mu.Unlock()
-	p.startTasks()
-	return p, warning, nil
-}
-
-// startTasks starts the background tasks.
-func (p *Publisher) startTasks() {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	p.all.Go(func() {
 		defer close(p.over)
@@ -112,6 +110,7 @@ func (p *Publisher) startTasks() {
 		}
 	})
 	p.all.Go(p.sendHeartbeats)
+	return p, warning, nil
 }
 
 // onConnect makes every sender ask the hub for its position. It is called for each new connection.
@@ -123,12 +122,6 @@ func (p *Publisher) onConnect() {
 		p.ours.retryNow()
 	}
 	p.orphans.retryAll()
-}
-
-func (p *Publisher) onLinkError(err error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.linkDown = err
 }
 
 // sendHeartbeats sends heartbeats to all views that are open now.

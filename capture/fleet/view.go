@@ -130,7 +130,11 @@ func (v *View) queryHub(ctx context.Context) (err error) {
 	if err != nil {
 		return plainReason(err)
 	}
-	if v.stream, err = v.link.js.Stream(ctx, v.streamName()); err != nil {
+	name := StreamName
+	if v.index != nil {
+		name = IndexName
+	}
+	if v.stream, err = v.link.js.Stream(ctx, name); err != nil {
 		return plainReason(err)
 	}
 	v.mu.Lock()
@@ -304,14 +308,6 @@ func (v *View) AwaitRead(ctx context.Context) {
 		}
 		sleepFor(ctx, 10*time.Millisecond)
 	}
-}
-
-// streamName returns the name of the stream that the view reads.
-func (v *View) streamName() string {
-	if v.index != nil {
-		return IndexName
-	}
-	return StreamName
 }
 
 // askExtent requests the state of the stream and records the hub's time in v.clock.

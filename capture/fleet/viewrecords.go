@@ -99,7 +99,9 @@ func (v *View) runKey(o subjectParts) string {
 // noteGap records that bytes are missing. It reports whether they were lost. Bytes missing at the start of a capture
 // don't count as lost if the capture is older than the view. Losses before the requested time are not counted.
 func (v *View) noteGap(f *captureState, n int64, msg jetstream.Msg, meta *jetstream.MsgMetadata, wanted bool) (lost bool) {
-	lost = f.next > 0 || v.beganInView(msg, meta)
+	created, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(headCreated))
+	inView := err == nil && !created.IsZero() && created.Add(-skewOf(msg.Headers(), meta.Timestamp)).After(v.begins) // by the hub's clock
+	lost = f.next > 0 || inView
 	why := "never arrived: the hub deleted them or never received them"
 	v.recs = f.feed.AddGap(v.recs, n, why)
 	if lost && wanted {
@@ -115,15 +117,6 @@ func (v *View) countLost(of subjectParts, n int64, why string) {
 	v.state.Gaps++
 	v.mu.Unlock()
 	v.addCaptureNote(of, fmt.Sprintf("gap: %d bytes of %s/%s %s", n, of.host, of.agent, why))
-}
-
-// beganInView reports whether a capture began within the view's period, by the hub's clock.
-func (v *View) beganInView(msg jetstream.Msg, meta *jetstream.MsgMetadata) bool {
-	created, err := time.Parse(time.RFC3339Nano, msg.Headers().Get(headCreated))
-	if err != nil || created.IsZero() {
-		return false
-	}
-	return created.Add(-skewOf(msg.Headers(), meta.Timestamp)).After(v.begins)
 }
 
 // skewOf returns how far a machine's clock is ahead of the hub's clock, or 0 if a message doesn't show it.

@@ -108,19 +108,12 @@ func readStep(r *valuesReader, object []byte, cut bool) {
 	default:
 		x.addLack(capture.NoBody)
 	}
-	x.setFailure(step.get("error").asText())
+	if why := step.get("error").asText(); why != "" {
+		if x.cut, x.why = true, why; why == "Request aborted" {
+			x.by = capture.Client
+		}
+	}
 	r.writeExchange(&x)
-}
-
-// setFailure sets the reason why a step ended early. The parameter why is "" if it did not end early.
-func (x *recordedExchange) setFailure(why string) {
-	if why == "" {
-		return
-	}
-	x.cut, x.why = true, why
-	if why == "Request aborted" {
-		x.by = capture.Client
-	}
 }
 
 // inString returns the JSON in a string, or the value itself if it is not a string.

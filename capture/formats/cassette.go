@@ -38,7 +38,10 @@ func parseInteraction(p fileValue, cut bool) (x recordedExchange, ok bool) {
 	x.url = requestURL(request)
 	x.requestHeader = partHeader(request.get("headers", "header"))
 	x.request = partBody(&x, request, !response.isMapping() && (cut || x.url == ""))
-	x.began = recordedAt(p)
+	recorded, err := p.get("recorded_at").asText(), error(nil)
+	if x.began, err = time.Parse(time.RFC1123, recorded); err != nil {
+		x.began = parseISOTime(recorded)
+	}
 	status := response.get("status")
 	if code := response.get("code"); code.isPresent() {
 		status = code
@@ -115,15 +118,6 @@ func partBody(x *recordedExchange, side fileValue, cut bool) []byte {
 		x.addLack(capture.Reencoded)
 	}
 	return body.asJSON()
-}
-
-// recordedAt returns the time at which the response was recorded, or the zero time if it is unknown.
-func recordedAt(p fileValue) time.Time {
-	text := p.get("recorded_at").asText()
-	if t, err := time.Parse(time.RFC1123, text); err == nil {
-		return t
-	}
-	return parseISOTime(text)
 }
 
 // jsonCassette reads cassettes that are JSON.

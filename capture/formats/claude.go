@@ -191,7 +191,7 @@ func (c *claude) begin(l *claudeLane, e *claudeEntry, lacks ...capture.Lack) *cl
 	head, at := capture.Head{Header: l.header(), Start: e.clock, Lacks: lacks}, e.at
 	x, request := &claudeMessage{calls: map[string]bool{}}, l.said
 	if a := l.take(e.asked); a != nil {
-		head.Incremental, x.asked, at, request = a.from > 0, a.id, a.at, a.lines()
+		head.Incremental, x.asked, at, request = a.from > 0, a.id, a.at, append([][]byte{a.line, a.shape}, a.tail...)
 	} else {
 		head.Incremental, head.Lacks = !l.compacted, append([]capture.Lack{capture.Composed}, lacks...)
 	}

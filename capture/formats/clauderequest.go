@@ -150,9 +150,6 @@ func (l *claudeLane) take(id string) *claudeAsked {
 	return a
 }
 
-// lines returns the logged entries of the request.
-func (a *claudeAsked) lines() [][]byte { return append([][]byte{a.line, a.shape}, a.tail...) }
-
 // hasStatus matches the text of an error that the provider sent before a message began. Older versions of Claude Code
 // log the status only in this text.
 var hasStatus = lazyregexp.New(`^API Error: [1-5]\d\d\b`)

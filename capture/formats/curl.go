@@ -215,7 +215,12 @@ func (r *curlReader) beginRequest(b traceBlock) {
 	lines := strings.Split(string(b.data), "\r\n")
 	method, rest, _ := strings.Cut(lines[0], " ")
 	path, _, _ := strings.Cut(rest, " ")
-	h := headerOf(lines[1:])
+	h := http.Header{}
+	for _, line := range lines[1:] {
+		if name, value, ok := strings.Cut(line, ":"); ok && name != "" {
+			h.Add(name, strings.TrimSpace(value))
+		}
+	}
 	url := path
 	if host := h.Get("Host"); host != "" && strings.HasPrefix(path, "/") {
 		url = "http://" + host + path
@@ -238,16 +243,6 @@ func (r *curlReader) beginExchange(b traceBlock, method, url string, h http.Head
 	head.Method, head.URL, head.Header = method, url, h
 	r.begun, r.head, r.dots = true, nil, lineEndRestorer{}
 	r.writeFor(r.in.NextExchange(), capture.Record{Side: capture.Request, At: r.in.RecordTime(b.at), Head: head})
-}
-
-func headerOf(lines []string) http.Header {
-	h := http.Header{}
-	for _, line := range lines {
-		if name, value, ok := strings.Cut(line, ":"); ok && name != "" {
-			h.Add(name, strings.TrimSpace(value))
-		}
-	}
-	return h
 }
 
 var curlStatus = lazyregexp.New(`^HTTP/\d(?:\.\d)? (\d{3})(?: |\r|$)`)

@@ -45,9 +45,6 @@ func (e *jsonLines) write(p []byte, give func(line []byte)) {
 	}
 }
 
-// pendingLine returns the last line, which has no line break.
-func (e *jsonLines) pendingLine() []byte { return bytes.TrimPrefix(e.held, []byte(byteOrderMark)) }
-
 // lineNote returns a note about a problem in the current line.
 func (e *jsonLines) lineNote(format string, args ...any) capture.Record {
 	where := fmt.Sprintf("line %d, byte %d: ", e.number, e.at)
@@ -139,7 +136,7 @@ func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ 
 // takeLast reads the last line if it has no line break. It then adds a note about the lines that have no note of
 // their own.
 func (d *entryReader) takeLast(recs []capture.Record) []capture.Record {
-	switch line := d.pendingLine(); {
+	switch line := bytes.TrimPrefix(d.held, []byte(byteOrderMark)); {
 	case d.size == 0:
 	case isObject(line):
 		recs = d.takeLine(recs, line)

@@ -208,8 +208,13 @@ func (r *lineReader) Close(recs []capture.Record, end capture.End, why string, a
 		r.raw = nil
 		r.searchLine(line)
 	}
-	r.doc.close(r)
-	if r.flows.closeTruncated(); !r.heirs {
+	if r.doc.open {
+		r.doc.giveUp(r)
+	}
+	for len(r.truncated) > 0 { // these payloads were cut off and don't continue
+		r.flows.takeTruncated(0)
+	}
+	if !r.heirs {
 		r.flows.closeStreams(end, why)
 	}
 	r.reportOthers()
@@ -306,12 +311,6 @@ func (d *prettyJSON) giveUp(r *lineReader) {
 			r.addOther(text[:n])
 		}
 		text = text[n:]
-	}
-}
-
-func (d *prettyJSON) close(r *lineReader) {
-	if d.open {
-		d.giveUp(r)
 	}
 }
 

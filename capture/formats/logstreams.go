@@ -356,7 +356,8 @@ func (s *openStreams) beginStream(f *payload) *logStream {
 		}
 	}
 	s.open = append(s.open, x)
-	s.index.addStream(x)
+	x.index = &s.index
+	s.index.nameless = append(s.index.nameless, x) // it hasn't named its response yet
 	return x
 }
 
@@ -454,13 +455,6 @@ func (s *openStreams) takeRest(f *payload) bool {
 	return true
 }
 
-// closeTruncated reads payloads that were cut off and don't continue.
-func (s *openStreams) closeTruncated() {
-	for len(s.r.truncated) > 0 {
-		s.takeTruncated(0)
-	}
-}
-
 // closeStreams ends all open streams.
 func (s *openStreams) closeStreams(end capture.End, why string) {
 	for _, x := range slices.Clone(s.open) {
@@ -484,12 +478,6 @@ type streamIndex struct {
 	byID     map[uint64][]*logStream // streams that named their response
 	nameless []*logStream            // the other streams
 	over     bool                    // some streams may be over
-}
-
-// addStream adds a new stream, which hasn't named its response yet.
-func (n *streamIndex) addStream(x *logStream) {
-	x.index = n
-	n.nameless = append(n.nameless, x)
 }
 
 // setResponse records that a stream named its response.

@@ -124,8 +124,6 @@ type templateSet struct {
 	room      []byte                    // memory for the texts around payloads
 }
 
-func (s *templateSet) removeAll() { s.all = s.all[:0] }
-
 // add adds a template, unless too few lines matched the earlier ones.
 func (s *templateSet) add(t *lineTemplate) {
 	if s.made >= maxTemplatesMade+s.served/8 {

@@ -86,10 +86,9 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 // addExchange appends the records of a span's exchange. Arguments that are objects count as re-encoded, because they
 // were parsed before they were logged.
 func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended time.Time) []capture.Record {
-	as := s.chooseShape()
-	lacks := []capture.Lack{capture.NoDeltas, capture.Composed}
+	as, lacks := &chatShape, []capture.Lack{capture.NoDeltas, capture.Composed}
 	if s.hasObjects() {
-		lacks = append(lacks, capture.Reencoded)
+		as, lacks = &anthropicShape, append(lacks, capture.Reencoded)
 	}
 	s.answer.finish = s.finishReason(as)
 	if s.answer.finish == nil && s.answer.failure == nil {
@@ -479,14 +478,6 @@ func (s *otelSpan) hasObjects() bool {
 		}
 	}
 	return false
-}
-
-// chooseShape returns the shape that can contain the span's arguments unchanged.
-func (s *otelSpan) chooseShape() *messageShape {
-	if s.hasObjects() {
-		return &anthropicShape
-	}
-	return &chatShape
 }
 
 // finishes maps finish reasons to the words that the protocols use for them.

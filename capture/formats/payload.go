@@ -299,11 +299,6 @@ func (c *condition) holds(v *slotValues) bool {
 	return c != nil && c.acceptsValue(c.valueIn(v)) != c.not
 }
 
-// holdsIn reports whether the condition holds for an object.
-func (c *condition) holdsIn(object []byte) bool {
-	return c.holdsAt(json.Find(object, c.keys[0]), c.path) != c.not
-}
-
 func (c *condition) holdsAt(value []byte, path []string) bool {
 	for i, key := range path {
 		if key != "*" {

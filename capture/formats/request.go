@@ -162,7 +162,7 @@ func responsesOf(rules []sentRule, list, model []byte) (responses [][]byte) {
 		group, by = nil, nil
 	}
 	for message := range json.Elements(list) {
-		holds := func(c condition) bool { return c.holdsIn(message) }
+		holds := func(c condition) bool { return c.holdsAt(json.Find(message, c.keys[0]), c.path) != c.not }
 		i := slices.IndexFunc(rules, func(r sentRule) bool {
 			return !slices.ContainsFunc(r.when, func(c condition) bool { return !holds(c) })
 		})

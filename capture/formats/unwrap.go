@@ -151,7 +151,7 @@ func (p *unwrapper) addPayload(f payload) bool {
 	f.on = p.paths[h]
 	if f.on == nil {
 		t := &payloadPath{hash: h}
-		p.templates.removeAll() // a new place may have payloads that the templates would miss
+		p.templates.all = p.templates.all[:0] // a new place may have payloads that the templates would miss
 		for _, l := range p.wrappers {
 			p.leads[l.hash] = true
 			name := l.name

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"toolscope/capture"
-	"toolscope/capture/fault"
 )
 
 // servedExchange is an exchange with its serving state.
@@ -127,15 +126,6 @@ func acceptsCoding(h http.Header, coding string) bool {
 		}
 	}
 	return false
-}
-
-// refusalFault returns the status fault that answers this request, or nil. Requests that no exchange
-// fits, or that no model answers, are not counted.
-func (p *Provider) refusalFault(r *http.Request, fits bool) *fault.Fault {
-	if !fits || fault.IsAside(r) {
-		return nil
-	}
-	return p.faults.Refusal()
 }
 
 // requestFacts holds the facts in a request's body about its conversation. The zero value has no facts.

@@ -96,7 +96,12 @@ type sideBytes struct {
 }
 
 func (g *exchangeBuilder) add(r capture.Record) {
-	g.addHead(r)
+	if h := r.Head; h != nil {
+		g.File, g.Method, g.URL = cmp.Or(g.File, h.File), cmp.Or(g.Method, h.Method), cmp.Or(g.URL, h.URL)
+		if r.Side == capture.Response {
+			g.Status, g.Header = h.Status, h.Header
+		}
+	}
 	if r.Side == capture.Request {
 		if !g.started && r.At >= 0 {
 			g.base = r.At
@@ -165,17 +170,6 @@ func (g *exchangeBuilder) splitSocket() []Exchange {
 // forever.
 func (x *Exchange) isHalf() bool {
 	return fault.IsRequest(x.Asked) && (len(x.Chunks) == 0 || !fault.IsFinal(x.Chunks[len(x.Chunks)-1].Data))
-}
-
-func (g *exchangeBuilder) addHead(r capture.Record) {
-	h := r.Head
-	if h == nil {
-		return
-	}
-	g.File, g.Method, g.URL = cmp.Or(g.File, h.File), cmp.Or(g.Method, h.Method), cmp.Or(g.URL, h.URL)
-	if r.Side == capture.Response {
-		g.Status, g.Header = h.Status, h.Header
-	}
 }
 
 // undoChunking undoes chunked transfer coding that is still in the bytes, as curl --raw leaves it. The server

@@ -88,7 +88,10 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	coded, _ := io.ReadAll(r.Body) // net/http notices that the client has gone only after the whole body is read
 	asked := readAsked(p.decodeBody(r.Header, coded))
 	e, again := p.chooseExchange(r, &asked, false)
-	refusal := p.refusalFault(r, e != nil)
+	var refusal *fault.Fault
+	if e != nil && !fault.IsAside(r) { // requests that no exchange fits, or that no model answers, are not counted
+		refusal = p.faults.Refusal()
+	}
 	if e != nil && refusal == nil && !e.Socket {
 		e, again = p.chooseExchange(r, &asked, true)
 	}
@@ -115,7 +118,11 @@ func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer = func() { p.notFound(w, r) }
 	case refusal != nil:
 		a.Status, a.Fault, a.Reused = refusal.Status(), refusal.String(), false
-		answer = func() { refusal.Refuse(w, who, r.URL.Path, e.bareStart()) }
+		var start []byte
+		if e.URL == "" { // only the body shows its provider
+			start = e.startBytes()
+		}
+		answer = func() { refusal.Refuse(w, who, r.URL.Path, start) }
 	case e.Socket:
 		a.Reused = false
 		answer = func() { p.serveSocket(w, r, e) }
@@ -128,15 +135,6 @@ func (p *Provider) reportResponse(a Response) {
 	if p.options.OnResponse != nil {
 		p.options.OnResponse(a)
 	}
-}
-
-// bareStart returns the beginning of a bare body, because only the body shows its provider. It returns nil for
-// any other exchange.
-func (x *Exchange) bareStart() []byte {
-	if x.URL != "" {
-		return nil
-	}
-	return x.startBytes()
 }
 
 // writeBody sends the body of an exchange, with the faults injected.
@@ -169,7 +167,10 @@ func (p *Provider) writeBody(w http.ResponseWriter, r *http.Request, e *servedEx
 	if b.BreaksHere() {
 		panic(http.ErrAbortHandler)
 	}
-	if began = began.Add(totalPauses(list)); !until(x.EndAfter) {
+	for _, chunk := range list {
+		began = began.Add(chunk.Pause)
+	}
+	if !until(x.EndAfter) {
 		return
 	}
 	if x.Cut {
@@ -209,14 +210,6 @@ func (p *Provider) writeChunks(ctx context.Context, began time.Time, list []faul
 		}
 	}
 	return true
-}
-
-// totalPauses returns the time by which the pauses delay the end of a body.
-func totalPauses(list []fault.OutChunk) (sum time.Duration) {
-	for _, p := range list {
-		sum += p.Pause
-	}
-	return sum
 }
 
 // atSpeed converts a recorded time to the provider's speed.
@@ -395,7 +388,7 @@ func (s *socket) answerMessage(message []byte) error {
 		s.p.reportResponse(Response{Method: "message to", Path: s.r.URL.Path, Status: http.StatusOK, Exchange: e.Exchange, Reused: again})
 	}
 	var faults []fault.Fault
-	if asked.wantsResponse() {
+	if asked.known && asked.generate != "false" { // otherwise the message asks for no response from a model
 		faults = s.p.faults.ForNext()
 	}
 	b := fault.NewMessages(faults)
@@ -406,9 +399,6 @@ func (s *socket) answerMessage(message []byte) error {
 	}
 	return nil
 }
-
-// wantsResponse reports whether a message requests a response from a model.
-func (a *requestFacts) wantsResponse() bool { return a.known && a.generate != "false" }
 
 // chooseMessage finds the exchange that answers a WebSocket message. The messages before the first request are sent
 // on every connection.

@@ -71,7 +71,9 @@ type exchange struct {
 func (p *Proxy) beginExchange(w http.ResponseWriter, r *http.Request, to *target) *exchange {
 	x := &exchange{p: p, number: int(p.numbers.Add(1)), client: r, w: w, target: to}
 	p.live.Add(1)
-	x.beWatched(r)
+	if p.options.Watch != nil && !fault.IsAside(r) {
+		x.watch = p.options.Watch()
+	}
 	x.ctx, x.cancel = ClientContext(r)
 	x.detach = context.AfterFunc(p.closing, func() { x.cancel(errClosed) })
 	x.relax = context.AfterFunc(x.ctx, func() { // a client that doesn't read must not block the end of the exchange
@@ -211,7 +213,10 @@ func (x *exchange) recordResponse(res *http.Response) error {
 	x.received = &bodyTap{x: x, body: res.Body}
 	res.Body = responseBody{x.received, res.Body}
 	x.redirectMessages(res)
-	head.Note = capture.JoinNotes(x.resendNote(), x.injectIntoBody(res))
+	if x.resent {
+		head.Note = "the request was sent again: the upstream had closed the idle connection"
+	}
+	head.Note = capture.JoinNotes(head.Note, x.injectIntoBody(res))
 	x.putRecord(head)
 	x.holdWatchedResponse(res)
 	return nil
@@ -389,14 +394,6 @@ var errStale = errors.New("the upstream had closed the idle connection, and " + 
 func (s *sender) wasStale(req *http.Request, err error) bool {
 	return s.reused.Load() && !s.answered.Load() && req.Context().Err() == nil && s.x.sentError() == nil &&
 		!errors.As(err, new(streamError))
-}
-
-// resendNote returns a note about a request that was sent again, or "".
-func (x *exchange) resendNote() string {
-	if !x.resent {
-		return ""
-	}
-	return "the request was sent again: the upstream had closed the idle connection"
 }
 
 // isOwnLimit reports whether a connection failed because this process has too many open files.

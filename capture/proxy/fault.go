@@ -19,14 +19,6 @@ import (
 // errBroken means that a fault broke the client's connection.
 var errBroken = errors.New("a fault broke the client's connection")
 
-// answerFault returns the fault that answers a request instead of the upstream, or nil if there is none.
-func (p *Proxy) answerFault(r *http.Request) *fault.Fault {
-	if p.faults == nil || fault.IsAside(r) {
-		return nil
-	}
-	return p.faults.Refusal()
-}
-
 // answerFor answers a request with a fault. The upstream doesn't get the request.
 func (x *exchange) answerFor(f *fault.Fault, r *http.Request) {
 	body := &bodyTap{x: x, side: capture.Request, body: r.Body}

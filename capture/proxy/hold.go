@@ -96,13 +96,6 @@ type bytesRecorder interface{ handOver() }
 // clientKeepAlive has the bytes that are sent to a waiting client, and the words for these bytes in notes.
 type clientKeepAlive struct{ bytes, words string }
 
-// beWatched creates a watch for the response to a request, if breakpoints are on.
-func (x *exchange) beWatched(r *http.Request) {
-	if x.p.options.Watch != nil && !fault.IsAside(r) {
-		x.watch = x.p.options.Watch()
-	}
-}
-
 // holdWatchedResponse lets the watch hold a successful response.
 func (x *exchange) holdWatchedResponse(res *http.Response) {
 	if x.watch == nil || res.StatusCode != http.StatusOK {

@@ -240,9 +240,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	x := p.beginExchange(w, r, to)
 	defer x.finish()
-	if f := p.answerFault(r); f != nil {
-		x.answerFor(f, r)
-		return
+	if p.faults != nil && !fault.IsAside(r) {
+		if f := p.faults.Refusal(); f != nil {
+			x.answerFor(f, r)
+			return
+		}
 	}
 	x.forwardRequest(r)
 }

@@ -94,8 +94,8 @@ func RunStdio(args []string, o StdioOptions) (Ending, error) {
 	go w.forwardSignals(signals)
 	out, errs := new(pump), new(pump)
 	go w.forwardInput(ends.in, parent)
-	go out.copyPipe(ends.out, o.Stdout, w.recordOutput, func() { w.addNote(capture.Unwanted) })
-	heard := &lineSplitter{to: w.recordStderr}
+	go out.copyPipe(ends.out, o.Stdout, func(p []byte) { w.putRecord(capture.Record{Data: p}) }, func() { w.addNote(capture.Unwanted) })
+	heard := &lineSplitter{to: func(text []byte) { w.addNote(capture.Stderr + string(text)) }}
 	go errs.copyPipe(ends.err, o.Stderr, heard.add, func() {})
 	_ = w.cmd.Wait()
 	close(w.exited)
@@ -206,12 +206,6 @@ func (w *wrapper) waitDone(wait time.Duration) bool {
 		return false
 	}
 }
-
-// recordOutput records the process's output.
-func (w *wrapper) recordOutput(p []byte) { w.putRecord(capture.Record{Data: p}) }
-
-// recordStderr records lines of the process's standard error.
-func (w *wrapper) recordStderr(text []byte) { w.addNote(capture.Stderr + string(text)) }
 
 // forwardSignals records signals and forwards them to the process, until the process has exited.
 func (w *wrapper) forwardSignals(signals <-chan os.Signal) {

@@ -28,7 +28,7 @@ func OrphanSpools(dir string, now time.Time, isOurs func(name string) bool) (lef
 	for name, its := range parts {
 		one := OrphanSpool{Name: name, Written: written[name]}
 		var mark SendMark
-		if lock, err := openOrphan(lockPath(dir, name), now); err == nil {
+		if lock, err := openFree(lockPath(dir, name), os.O_RDONLY, shared, now); err == nil {
 			mark = lock.read()
 			lock.close()
 		} else if !errors.Is(err, fs.ErrNotExist) {
@@ -91,7 +91,8 @@ func segmentOf(file string) (name string, start int64, ok bool) {
 // spool has no segments any more.
 func TakeSpool(dir, name string, now time.Time) (s *Spool, ok bool) {
 	s = &Spool{base: filepath.Join(dir, name), bell: make(chan struct{}, 1), closed: true}
-	if s.lock.takeOrphan(lockPath(dir, name), now) != nil {
+	var err error
+	if s.lock, err = openFree(lockPath(dir, name), os.O_RDWR|os.O_CREATE, exclusive, now); err != nil {
 		return nil, false
 	}
 	// From here on, no other program changes the spool.
@@ -158,17 +159,6 @@ func (l *lockFile) createLocked(path string) error {
 		return errInUse
 	}
 	return nil
-}
-
-// takeOrphan opens the lock file of an orphaned spool and locks it.
-func (l *lockFile) takeOrphan(path string, now time.Time) (err error) {
-	*l, err = openFree(path, os.O_RDWR|os.O_CREATE, exclusive, now)
-	return err
-}
-
-// openOrphan opens the lock file of a spool that no program uses.
-func openOrphan(path string, now time.Time) (lockFile, error) {
-	return openFree(path, os.O_RDONLY, shared, now)
 }
 
 func openFree(path string, flags, kind int, now time.Time) (l lockFile, err error) {

@@ -68,7 +68,8 @@ func readEvents(records []capture.Record) []*event {
 		}
 		b := open[r.Stream()]
 		if b == nil {
-			b = &body{whole: r.Side == capture.Request && !sockets[r.Exchange] && !isStdio(r.Head)}
+			stdio := r.Head != nil && r.Head.Method == capture.Stdio
+			b = &body{whole: r.Side == capture.Request && !sockets[r.Exchange] && !stdio}
 			if !sockets[r.Exchange] && !b.whole {
 				var header map[string][]string
 				if r.Head != nil {
@@ -88,8 +89,6 @@ func readEvents(records []capture.Record) []*event {
 	}
 	return all
 }
-
-func isStdio(h *capture.Head) bool { return h != nil && h.Method == capture.Stdio }
 
 // A body divides one side of an exchange into events.
 type body struct {
