@@ -58,12 +58,6 @@ func (f *breakFlags) newBreakpoint(screen bool, prices *price.Table) (*breakpoin
 	return b, nil
 }
 
-// applyTo sets a proxy's options so that the proxy holds the matching responses. The function clean removes secrets.
-func (b *breakpoint) applyTo(o *proxy.Options, clean func(string) string) {
-	b.clean = clean
-	o.Watch, o.HoldTime = b.newWatch, b.limit
-}
-
 // Filter returns the text of the filter, or "" if there is none.
 func (b *breakpoint) Filter() string {
 	if f := b.wanted.Load(); f != nil {
@@ -151,7 +145,8 @@ func (w *breakWatch) Look(event []byte) (why string) {
 	defer w.mu.Unlock()
 	at := time.Since(w.began)
 	w.in.Write(stream.Record{Exchange: w.number, At: at, Data: event})
-	from := filter.Source{View: w.in.View(), Cost: w.turnCost, Now: at, Progress: w.looked}
+	cost := func(t *stream.Turn) price.Figure { return present.CostOf(w.point.prices, w.in.Exchange(t.Exchange), t) }
+	from := filter.Source{View: w.in.View(), Cost: cost, Now: at, Progress: w.looked}
 	session := from.View.Session()
 	for _, t := range session.Turns[max(0, w.closed-session.TrimmedTurns()):] {
 		for _, c := range t.Calls {
@@ -166,10 +161,6 @@ func (w *breakWatch) Look(event []byte) (why string) {
 	}
 	w.in.MakeRoom()
 	return why
-}
-
-func (w *breakWatch) turnCost(t *stream.Turn) price.Figure {
-	return present.CostOf(w.point.prices, w.in.Exchange(t.Exchange), t)
 }
 
 // faultFlags are the flags for faults that are injected into responses.

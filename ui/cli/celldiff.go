@@ -229,7 +229,11 @@ func (w *cellDiffWriter) eraseRight(b []byte) []byte {
 // changeStyle appends the sequence for a style, unless the terminal has it already.
 func (w *cellDiffWriter) changeStyle(b []byte, to *cellStyle) []byte {
 	if w.style != to {
-		b = append(b, w.styles.sequenceBetween(w.style, to)...)
+		pair := [2]*cellStyle{w.style, to}
+		if _, known := w.styles.changes[pair]; !known {
+			w.styles.changes[pair] = w.style.sequenceTo(to)
+		}
+		b = append(b, w.styles.changes[pair]...)
 		w.style = to
 	}
 	return b

@@ -162,15 +162,6 @@ func (t *styleTable) styleOf(paint []byte) *cellStyle {
 	return s
 }
 
-// sequenceBetween returns the sequence that changes one style into another.
-func (t *styleTable) sequenceBetween(from, to *cellStyle) string {
-	pair := [2]*cellStyle{from, to}
-	if _, known := t.changes[pair]; !known {
-		t.changes[pair] = from.sequenceTo(to)
-	}
-	return t.changes[pair]
-}
-
 // parseRow returns the cells of a row. It returns nil if the row has control sequences other than styles and a final
 // erase.
 func (t *styleTable) parseRow(row []byte) *cellRow {

@@ -214,26 +214,15 @@ func (a *app) checkSource(src capture.Source, path string, in *providers.Inspect
 	return err
 }
 
-// addFinding adds a finding and sets its machine to the turn's machine.
+// addFinding adds a finding and sets its machine to HOST/AGENT, unless the turn comes from this machine or the machine
+// is unknown.
 func (c *checker) addFinding(f report.Finding) {
-	if f.Turn > 0 {
-		f.Machine = c.machineOf(f.Turn)
+	if turns := c.in.Session().Turns; f.Turn > 0 && f.Turn <= len(turns) {
+		if x := c.in.Exchange(turns[f.Turn-1].Exchange); x != nil && x.Head.Origin != nil {
+			f.Machine = x.Head.Origin.Host + "/" + x.Head.Origin.Agent
+		}
 	}
 	c.Findings = append(c.Findings, f)
-}
-
-// machineOf returns the machine of a turn as HOST/AGENT. It returns "" if the turn comes from this machine or the
-// machine is unknown.
-func (c *checker) machineOf(turn int) string {
-	turns := c.in.Session().Turns
-	if turn > len(turns) {
-		return ""
-	}
-	x := c.in.Exchange(turns[turn-1].Exchange)
-	if x == nil || x.Head.Origin == nil {
-		return ""
-	}
-	return x.Head.Origin.Host + "/" + x.Head.Origin.Agent
 }
 
 // currentFile returns the name of the current file, as findings show it.
@@ -264,7 +253,9 @@ func (c *checker) addTurn(v *providers.View, _ string, t *stream.Turn) {
 		}
 		c.addFindings(t, call, present.WithCosts(v, c.prices, t, present.OwnFindings(call)))
 	}
-	c.places.forgetExchange(x)
+	if x != nil && x.Ended {
+		delete(c.places.of, x.Number)
+	}
 }
 
 // addFindings adds the findings in a turn, or in one of its calls.

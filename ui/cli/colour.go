@@ -275,14 +275,6 @@ func (l lineWriter) callState(c *stream.Call) any {
 	return ofRole(v.Role, sign+" "+words+" ")
 }
 
-// statusRole returns the role of a state in a list. A state without a problem is muted.
-func statusRole(s stream.Status) units.Role {
-	if s == stream.Complete || s == stream.NoArguments {
-		return units.Muted
-	}
-	return units.StatusRoles[s]
-}
-
 // outcomeRole returns the role for the outcome of a call that a request sent back.
 func outcomeRole(name string) units.Role {
 	for o, side := range units.OutcomeSides {

@@ -351,20 +351,16 @@ func suggestCommand(cmd *cobra.Command, args []string) error {
 	if _, err := os.Lstat(args[0]); err == nil {
 		return nil
 	}
-	if may := suggestName(args[0], commandNames(cmd.Root())); may != "" {
-		return usageErrorf("unknown command or file %q%s\n'toolscope --help' lists the commands", args[0], may)
-	}
-	return nil
-}
-
-// commandNames returns the names of the commands, without help topics.
-func commandNames(root *cobra.Command) (names []string) {
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() {
+	var names []string
+	for _, c := range cmd.Root().Commands() {
+		if c.IsAvailableCommand() { // not a help topic
 			names = append(names, c.Name())
 		}
 	}
-	return names
+	if may := suggestName(args[0], names); may != "" {
+		return usageErrorf("unknown command or file %q%s\n'toolscope --help' lists the commands", args[0], may)
+	}
+	return nil
 }
 
 // wrongFlag returns the error for an invalid or unknown flag. The error may contain a suggestion.
@@ -377,7 +373,11 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		return usage
 	case errors.As(err, &invalid):
 		f := invalid.GetFlag()
-		err = fmt.Errorf("--%s: invalid value %q: use %s", f.Name, invalid.GetValue(), wantedBy(f.Value))
+		wanted := wantedOf[f.Value.Type()]
+		if w, ok := f.Value.(*enumFlag); ok {
+			wanted = w.choiceText()
+		}
+		err = fmt.Errorf("--%s: invalid value %q: use %s", f.Name, invalid.GetValue(), wanted)
 	case errors.As(err, &unknown):
 		if wrong := suggestCommand(cmd, cmd.Flags().Args()); cmd == cmd.Root() && wrong != nil {
 			return wrong
@@ -450,14 +450,6 @@ func suggestFlag(cmd *cobra.Command, unknown *pflag.NotExistError) string {
 // wantedOf describes the valid values of flags, by the type of the flag.
 var wantedOf = map[string]string{
 	"bool": "true or false", "int": "a whole number, e.g. 3", "float64": "a number, e.g. 0.5", "duration": "a time, e.g. 30s or 2m",
-}
-
-// wantedBy describes the valid values of one flag.
-func wantedBy(v pflag.Value) string {
-	if w, ok := v.(*enumFlag); ok {
-		return w.choiceText()
-	}
-	return wantedOf[v.Type()]
 }
 
 // enumFlag is a flag whose value must be in a list of words.

@@ -187,21 +187,16 @@ func (se *settingSources) checkConfig(root *cobra.Command) error {
 		se.app.stdout.printLine("%s doesn't exist: all settings have their default values", c.path)
 		return nil
 	}
-	wrong := se.wrongIn(root, &c)
+	var wrong []error
+	for _, s := range allSettings(root) {
+		if err := se.applySetting(s, &c); err != nil && se.origin[s.configKey()].place != "" {
+			wrong = append(wrong, err)
+		}
+	}
 	if len(c.odd)+len(wrong) == 0 {
 		se.app.stdout.printLine("%s: no errors", c.path)
 	}
 	return se.reportConfig(&c, wrong)
-}
-
-// wrongIn returns an error for each invalid value in the file.
-func (se *settingSources) wrongIn(root *cobra.Command, c *configuration) (wrong []error) {
-	for _, s := range allSettings(root) {
-		if err := se.applySetting(s, c); err != nil && se.origin[s.configKey()].place != "" {
-			wrong = append(wrong, err)
-		}
-	}
-	return wrong
 }
 
 // editConfig opens the file in the user's editor until the file has no errors or the user quits. If standard

@@ -84,7 +84,7 @@ func (a *app) runConnect(ctx context.Context, args []string, f *connectFlags) er
 	for _, q := range queries {
 		l.redactor.Header(q.header)
 	}
-	ask := func() { l.fillFrom(sendAll(ctx, queries, l.began, f.timeout)) }
+	ask := func() { copySource(sendAll(ctx, queries, l.began, f.timeout), l.arrived.Put, l.endSource) }
 	if !screen {
 		go ask()
 		return a.printAnswers(l, cancel, p)
@@ -185,7 +185,10 @@ func failureText(in *providers.Inspector, x *providers.Exchange) string {
 		if !strings.HasPrefix(words, "HTTP status") {
 			words = fmt.Sprintf("HTTP %d: %s", status, words)
 		}
-		return words + retryAfter(x.Head.Header)
+		if after := http.Header(x.Head.Header).Get("Retry-After"); after != "" {
+			words += " (retry after " + after + textIf(strings.Trim(after, "0123456789.") == "", " s") + ")"
+		}
+		return words
 	case words != "":
 		return words
 	case status == 0:
@@ -197,15 +200,6 @@ func failureText(in *providers.Inspector, x *providers.Exchange) string {
 		return "the response ended early, or its protocol is unknown"
 	}
 	return ""
-}
-
-// retryAfter describes the Retry-After header, or returns "" if there is none.
-func retryAfter(h map[string][]string) string {
-	v := http.Header(h).Get("Retry-After")
-	if v == "" {
-		return ""
-	}
-	return " (retry after " + v + textIf(strings.Trim(v, "0123456789.") == "", " s") + ")"
 }
 
 // sendAll sends the requests and returns the responses as they arrive. If a provider does not answer, its exchange

@@ -149,7 +149,12 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	if f.redact {
 		r := newRedactor()
 		src = redactedSource(src, r)
-		defer a.reportRedactor(r)
+		defer func() {
+			if limit := r.Limit(); limit != "" {
+				a.printNote("--redact: secrets may remain: %s", limit)
+				a.code = max(a.code, exitGaps)
+			}
+		}()
 	}
 	e := &export{exportFlags: f, app: a, path: paths[0], src: a.failOnDamage(src), in: new(providers.Inspector), prices: prices}
 	prepare(e.in)
@@ -187,14 +192,6 @@ func redactedSource(src capture.Source, r *redact.Redactor) capture.Source {
 				return
 			}
 		}
-	}
-}
-
-// reportRedactor prints a note if the redactor reached a limit, because secrets may then remain.
-func (a *app) reportRedactor(r *redact.Redactor) {
-	if limit := r.Limit(); limit != "" {
-		a.printNote("--redact: secrets may remain: %s", limit)
-		a.code = max(a.code, exitGaps)
 	}
 }
 
@@ -282,7 +279,11 @@ type captureFile struct {
 // only this record.
 func (w *captureFile) write(r capture.Record) error {
 	if !w.begun {
-		line, err := capture.EncodeHeader(beginOf(r), w.by, "")
+		began := time.Now()
+		if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
+			began = r.Head.Start.Add(-r.At) // time 0 of the records
+		}
+		line, err := capture.EncodeHeader(began, w.by, "")
 		if err == nil {
 			_, err = w.to.Write(line)
 		}
@@ -308,15 +309,6 @@ func recordSource(all []capture.Record) capture.Source {
 			}
 		}
 	}
-}
-
-// beginOf returns the start time of a capture, which is time 0 of its records. It computes the time from the first
-// record, or returns the current time if that record has no head with a start time.
-func beginOf(r capture.Record) time.Time {
-	if r.Head != nil && !r.Head.Start.IsZero() && r.At >= 0 {
-		return r.Head.Start.Add(-r.At)
-	}
-	return time.Now()
 }
 
 // writeHTML writes an HTML page with the selected turns and calls.

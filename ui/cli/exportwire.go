@@ -207,10 +207,13 @@ func bodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 		_, end := x.Response.FrameSpan(int32(n))
 		b.Ends = append(b.Ends, int(end))
 	}
-	prices := price.Embedded()
+	prices, server := price.Embedded(), ""
+	if u, err := url.Parse(x.Head.URL); err == nil {
+		server = u.Host
+	}
 	for _, t := range v.Session().Turns {
 		if t.Exchange == x.Number {
-			b.Models[t.Model] = prices.Lookup(t.Protocol, hostIn(x.Head.URL), t.Model).ID != ""
+			b.Models[t.Model] = prices.Lookup(t.Protocol, server, t.Model).ID != ""
 			for _, c := range t.Calls {
 				b.Calls = append(b.Calls, argsOf(c, v))
 			}
@@ -233,15 +236,6 @@ func eventBodyOf(x *providers.Exchange, v *providers.View) *report.Body {
 		b.Bytes, b.Events = out, true
 	}
 	return b
-}
-
-// hostIn returns the host of a URL, or "" if address is not a URL.
-func hostIn(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Host
 }
 
 // argsOf returns the arguments of a call, with the frames of their deltas. Rewritten arguments have no deltas,

@@ -163,14 +163,11 @@ func (ip *inputs) openOne(ctx context.Context, path string, o capture.Options) (
 	case !fleet.IsAddress(path):
 		return capture.Open(ctx, path, o)
 	case isEndless([]string{path}):
-		return nil, usageErrorf("%s: the address sets no end time, but this command reads to the end\nuse an address with an end time, e.g. %s", safeAddress(path), withEnd(path))
+		address := safeAddress(path)
+		ended := strings.TrimSuffix(address, "/") + ifElse(strings.Contains(path, "?"), "&", "?") + "until=now"
+		return nil, usageErrorf("%s: the address sets no end time, but this command reads to the end\nuse an address with an end time, e.g. %s", address, ended)
 	}
 	return ip.openHubSource(ctx, path)
-}
-
-// withEnd returns a hub address with the current time as its end, and without the part that may be a secret.
-func withEnd(path string) string {
-	return strings.TrimSuffix(safeAddress(path), "/") + ifElse(strings.Contains(path, "?"), "&", "?") + "until=now"
 }
 
 // openAll joins all paths into one source. Paths may be hub addresses.
@@ -270,7 +267,11 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 	case s.Trouble != "":
 		alarm("HUB: " + s.Trouble)
 	}
-	facts, lag := fmt.Sprintf("%s · %s/s · ", count.Of(s.Hosts, "machine"), rateText(s.Rate)), fmt.Sprintf("lag %.1f s", s.Lag.Seconds())
+	rate := fmt.Sprintf("%.0f", s.Rate)
+	if s.Rate >= 10_000 {
+		rate = fmt.Sprintf("%.1fk", s.Rate/1000)
+	}
+	facts, lag := fmt.Sprintf("%s · %s/s · ", count.Of(s.Hosts, "machine"), rate), fmt.Sprintf("lag %.1f s", s.Lag.Seconds())
 	switch {
 	case s.Lost > 0:
 		alarm("GAP " + sizeText(s.Lost))
@@ -300,14 +301,6 @@ func hubNotes(s fleet.State) (words []ui.StatusNote) {
 		say("the clock of %s is %s %s the hub's", s.Skewed.Name, skew.Abs().Round(time.Second), ifElse(skew > 0, "ahead of", "behind"))
 	}
 	return words
-}
-
-// rateText formats a number with few digits.
-func rateText(n float64) string {
-	if n < 10_000 {
-		return fmt.Sprintf("%.0f", n)
-	}
-	return fmt.Sprintf("%.1fk", n/1000)
 }
 
 // callFlags are the flags that select exchanges by a hub's index. Other exchanges are not read.

@@ -81,7 +81,7 @@ func formatsHelp(l lineWriter) {
 	l.writeWrapped("", "toolscope opens its own captures, saved bodies and the output of curl -i and -v. It also opens the formats below. It detects the format from the first bytes. --from NAME overrides the detected format, and --from body reads the input as one response.")
 	l.printLine("")
 	for _, f := range formats.All {
-		l.writeWrapped(fmt.Sprintf("  %-20s ", strings.ReplaceAll(f.Name, " ", "-")), f.Title)
+		l.writeWrapped(fmt.Sprintf("  %-20s ", formatName(f)), f.Title)
 	}
 }
 

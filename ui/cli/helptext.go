@@ -105,7 +105,11 @@ func (a *app) printHelp(cmd *cobra.Command) {
 	l.printLine("%s.", cmd.Short)
 	l.printLine("")
 	l.printLine("Usage:")
-	l.printLine("  %s", usageLine(cmd))
+	usage := cmd.UseLine()
+	if before, after, ok := strings.Cut(usage, " [flags] -- "); ok {
+		usage = before + " [flags] -- " + strings.TrimSuffix(after, " [flags]")
+	}
+	l.printLine("  %s", usage)
 	if sub := cmd.Commands(); len(sub) > 0 {
 		l.printLine("")
 		l.printLine("Commands:")
@@ -141,33 +145,20 @@ func aboutText(cmd *cobra.Command) string {
 	if _, ok := ui.DocPage(cmd.Name()); ok && cmd.Parent() == cmd.Root() {
 		return helpPage(documentOf(cmd.Name()))
 	}
-	return helpPage(func(l lineWriter) { l.writeReflowed(cmd.Long) })
-}
-
-// writeReflowed writes paragraphs wrapped to the usual width. It does not change paragraphs with indented
-// lines.
-func (l lineWriter) writeReflowed(text string) {
-	for i, para := range strings.Split(strings.TrimSpace(text), "\n\n") {
-		if i > 0 {
-			l.printLine("")
+	return helpPage(func(l lineWriter) {
+		for i, para := range strings.Split(strings.TrimSpace(cmd.Long), "\n\n") {
+			if i > 0 {
+				l.printLine("")
+			}
+			if !strings.Contains("\n"+para, "\n ") {
+				l.writeWrapped("", strings.ReplaceAll(para, "\n", " "))
+				continue
+			}
+			for line := range strings.SplitSeq(para, "\n") { // indented lines stay as they are
+				l.printLine("%s", line)
+			}
 		}
-		if !strings.Contains("\n"+para, "\n ") {
-			l.writeWrapped("", strings.ReplaceAll(para, "\n", " "))
-			continue
-		}
-		for line := range strings.SplitSeq(para, "\n") {
-			l.printLine("%s", line)
-		}
-	}
-}
-
-// usageLine returns the usage of a command, with its arguments and flags.
-func usageLine(cmd *cobra.Command) string {
-	line := cmd.UseLine()
-	if before, after, ok := strings.Cut(line, " [flags] -- "); ok {
-		return before + " [flags] -- " + strings.TrimSuffix(after, " [flags]")
-	}
-	return line
+	})
 }
 
 func (l lineWriter) printRootHelp(root *cobra.Command) {

@@ -102,7 +102,11 @@ func (lv *liveSession) startLive(command string, f *liveFlags) (l *liveInput, er
 	}
 	l = newLiveInput(r, time.Now())
 	lv.network = l
-	if l.traced, err = lv.startTracing(f.traces, thisMachine(f.publish), lv.traceNotices(tracesTo(f.traces))); err != nil {
+	collector := ""
+	if f.traces != nil {
+		collector = f.traces.to
+	}
+	if l.traced, err = lv.startTracing(f.traces, thisMachine(f.publish), lv.traceNotices(collector)); err != nil {
 		return nil, err
 	}
 	if l.traced != nil {
@@ -124,9 +128,6 @@ func (lv *liveSession) startLive(command string, f *liveFlags) (l *liveInput, er
 
 // addRecord adds a record to the queue. It never waits.
 func (l *liveInput) addRecord(r capture.Record) { l.arrived.Put(r) }
-
-// fillFrom adds the records of a source to the queue.
-func (l *liveInput) fillFrom(src capture.Source) { copySource(src, l.arrived.Put, l.endSource) }
 
 // endSource ends the source. Readers of the source see its end after all its records. Responses to requests
 // from the screen may still arrive.

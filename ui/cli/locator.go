@@ -62,13 +62,6 @@ func (p *locator) addRecord(r *capture.Record) {
 	}
 }
 
-// forgetExchange drops the map of an ended exchange.
-func (p *locator) forgetExchange(x *providers.Exchange) {
-	if x != nil && x.Ended {
-		delete(p.of, x.Number)
-	}
-}
-
 // find returns the place of an event's frame, or the zero Location if it is unknown.
 func (p *locator) find(in *providers.Inspector, event int) (at report.Location) {
 	e, kept := in.Timeline.Event(event)

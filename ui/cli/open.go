@@ -399,18 +399,13 @@ func sourceTitle(paths []string) string {
 	case len(paths) == 1 && fleet.IsAddress(paths[0]):
 		return "hub " + safeAddress(paths[0])
 	case len(paths) == 1:
-		return filepath.Base(absolutePath(paths[0]))
+		path := paths[0]
+		if full, err := filepath.Abs(path); err == nil { // "." and ".." have a name too
+			path = full
+		}
+		return filepath.Base(path)
 	}
 	return fmt.Sprintf("%s and %d more", filepath.Base(paths[0]), len(paths)-1)
-}
-
-// absolutePath returns the absolute form of a path. The last element of the result is a name, even for "." and "..".
-// If the current folder is unknown, it returns the path unchanged.
-func absolutePath(path string) string {
-	if full, err := filepath.Abs(path); err == nil {
-		return full
-	}
-	return path
 }
 
 func (ip *inputs) followFlag(cmd *cobra.Command) {

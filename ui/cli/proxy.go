@@ -189,7 +189,8 @@ func (r *runningProxy) createProxy(o proxy.Options, screen bool) (err error) {
 		r.caught, r.uncatch = r.app.catchEnd() // before the address is printed, because signals may arrive after that
 	}
 	if r.point != nil {
-		r.point.applyTo(&o, r.redactor.Text)
+		r.point.clean = r.redactor.Text
+		o.Watch, o.HoldTime = r.point.newWatch, r.point.limit
 	}
 	if r.proxy, err = proxy.New(o); r.point != nil {
 		r.point.proxy = r.proxy

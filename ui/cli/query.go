@@ -130,7 +130,11 @@ func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err
 			return nil, usageErrorf("%w%s", err, suggestCompletion(name, providerNameCompletions()))
 		}
 		if slash && model == "" {
-			return nil, usageErrorf("connect: %s/ needs a model after the slash\n%s", name, noModel(h))
+			advice := "use " + h.Name + "/MODEL"
+			if h.Model != "" {
+				advice = fmt.Sprintf("e.g. %s/%s; %s alone uses that model too", h.Name, h.Model, h.Name)
+			}
+			return nil, usageErrorf("connect: %s/ needs a model after the slash\n%s", name, advice)
 		}
 		list = append(list, preparedRequest{label: strings.TrimSpace(word), host: h, model: cmp.Or(model, f.model, h.Model)})
 	}
@@ -138,14 +142,6 @@ func (f *connectFlags) parseProviders(names string) (list []preparedRequest, err
 		return nil, usageErrorf("--base-url: sets the address of one provider, got %d providers\nuse one PROVIDER", len(list))
 	}
 	return list, nil
-}
-
-// noModel returns advice on how to name one of a provider's models.
-func noModel(h *host.Host) string {
-	if h.Model == "" {
-		return "use " + h.Name + "/MODEL"
-	}
-	return fmt.Sprintf("e.g. %s/%s; %s alone uses that model too", h.Name, h.Model, h.Name)
 }
 
 // setHeaders sets the headers, including the key. The key may be missing if the address is on this machine,

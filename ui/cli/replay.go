@@ -56,11 +56,6 @@ func (a *app) replayCommand() *cobra.Command {
 	return cmd
 }
 
-// lossSeverities returns the names of the severities that losses can have.
-func lossSeverities() string {
-	return present.JoinWords(mapSlice(replay.Severities, replay.Severity.String)...)
-}
-
 // replayer writes the previews that the flags select.
 type replayer struct {
 	replayFlags
@@ -103,7 +98,7 @@ func (a *app) newReplayer() (*replayer, error) {
 	if r.failOn != "" {
 		limit, ok := replay.FindSeverity(r.failOn)
 		if !ok {
-			return nil, usageErrorf("--fail-on-loss: unknown severity %q\nuse one of %s", r.failOn, lossSeverities())
+			return nil, usageErrorf("--fail-on-loss: unknown severity %q\nuse one of %s", r.failOn, present.JoinWords(mapSlice(replay.Severities, replay.Severity.String)...))
 		}
 		r.limit = limit
 	}
@@ -111,7 +106,7 @@ func (a *app) newReplayer() (*replayer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.out = newPreviewText(out, r.targets, r.policies); a.format == "jsonl" {
+	if r.out = (&previewText{lineWriter: out, targets: r.targets, policies: r.policies}); a.format == "jsonl" {
 		r.out = previewJSON{out}
 	}
 	return r, nil
@@ -134,14 +129,20 @@ func policiesOf(name string) (chosen []*replay.Policy, err error) {
 	return chosen, nil
 }
 
-// runReplay writes the previews of every file.
+// runReplay writes the previews of every file. Turns are numbered within the file.
 func (a *app) runReplay(ctx context.Context, paths []string) error {
 	r, err := a.newReplayer()
 	if err != nil {
 		return err
 	}
 	err = a.eachSource(ctx, paths, func(src capture.Source, path string, in *providers.Inspector) error {
-		return a.replaySource(src, path, in, r)
+		defer quitQuietly()()
+		err := inspectSource(src, in, func() bool { return true })
+		a.printSourceNotes(path, in, false)
+		if len(in.Session().Turns) == 0 || a.isOneOfMany() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
+			return err // the notes give the reason, and a file that is one of many may have no calls
+		}
+		return errors.Join(err, r.previewSource(path, in), r.out.flush())
 	})
 	if err != nil {
 		return err
@@ -150,17 +151,6 @@ func (a *app) runReplay(ctx context.Context, paths []string) error {
 		a.failWith(fmt.Errorf("previews that would be refused or have a loss of severity %s or worse: %d of %d", r.limit, r.bad, r.shown))
 	}
 	return nil
-}
-
-// replaySource reads a complete source and writes the selected previews. Turns are numbered within the source.
-func (a *app) replaySource(src capture.Source, path string, in *providers.Inspector, r *replayer) error {
-	defer quitQuietly()()
-	err := inspectSource(src, in, func() bool { return true })
-	a.printSourceNotes(path, in, false)
-	if len(in.Session().Turns) == 0 || a.isOneOfMany() && !slices.ContainsFunc(in.Session().Turns, callsTool) {
-		return err // the notes give the reason, and a file that is one of many may have no calls
-	}
-	return errors.Join(err, r.previewSource(path, in), r.out.flush())
 }
 
 // callsTool reports whether a turn has calls.
@@ -233,14 +223,6 @@ func (s *previewSubject) callNumber(n int) int {
 		return n
 	}
 	return s.calls[n-1].Number
-}
-
-// sourceProtocol returns the protocol of the subject.
-func (s *previewSubject) sourceProtocol() string {
-	if s.src.From != nil {
-		return s.src.From.Protocol
-	}
-	return s.turn.Protocol
 }
 
 // chosenTurn is a turn with its previewed calls.

@@ -39,11 +39,6 @@ type previewRow struct {
 	losses              []any
 }
 
-// newPreviewText returns a previewText for the given targets and policies.
-func newPreviewText(l lineWriter, targets []*protocol.Target, policies []*replay.Policy) *previewText {
-	return &previewText{lineWriter: l, targets: targets, policies: policies}
-}
-
 // writeHeading writes a line about the subject. For a new turn, it first writes a line about the turn.
 func (p *previewText) writeHeading(s *previewSubject) {
 	p.writeRows()
@@ -359,7 +354,11 @@ func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 		o.text("scope", s.scope.String())
 	}
 	o.flagIf("one_by_one", s.oneByOne)
-	o.text("from", s.sourceProtocol())
+	from := s.turn.Protocol
+	if s.src.From != nil {
+		from = s.src.From.Protocol
+	}
+	o.text("from", from)
 	o.text("to", v.To.Name)
 	o.text("policy", v.Policy.Name)
 	if c := v.Policy.Client; c != nil {
@@ -373,7 +372,18 @@ func (p previewJSON) writePreview(s *previewSubject, v *replay.Preview) {
 		o.flag("accepted", a.Verdict == replay.Accepted)
 		o.text("accepted_by", a.By.String())
 	}
-	listOf(o, "losses", v.Losses, s.addLoss)
+	listOf(o, "losses", v.Losses, func(o *jsonObject, l replay.Loss) {
+		o.text("code", l.Code)
+		o.text("severity", l.Severity.String())
+		o.addMessage(l.Message, l.Quoted)
+		if l.Call > 0 && s.scope != replay.OneCall {
+			o.int("call", s.callNumber(l.Call))
+		}
+		if l.End > 0 {
+			o.int("start", l.Start)
+			o.int("end", l.End)
+		}
+	})
 	o.raw("body", oneOrMore(v.Body))
 	if len(v.Results) > 0 {
 		o.raw("results", jsonArray(v.Results))
@@ -405,20 +415,6 @@ func oneOrMore(texts [][]byte) []byte {
 		return texts[0]
 	}
 	return jsonArray(texts)
-}
-
-// addLoss writes a loss with its code, severity, message and place.
-func (s *previewSubject) addLoss(o *jsonObject, l replay.Loss) {
-	o.text("code", l.Code)
-	o.text("severity", l.Severity.String())
-	o.addMessage(l.Message, l.Quoted)
-	if l.Call > 0 && s.scope != replay.OneCall {
-		o.int("call", s.callNumber(l.Call))
-	}
-	if l.End > 0 {
-		o.int("start", l.Start)
-		o.int("end", l.End)
-	}
 }
 
 // sentArgs writes the arguments of a call as they are sent, and their differences from the arguments that the model

@@ -218,8 +218,8 @@ func envLines(all []route, url string) (lines []string) {
 				lines = append(lines, exportLines(v)...)
 			}
 		}
-		if v, ok := settingsVar(p); ok {
-			lines = append(lines, "export "+v.Name+"="+shellWord(v.Value))
+		if text, err := mergeJSON(p.Settings.JSON...); err == nil && p.Settings.Inline && len(p.Settings.JSON) > 0 {
+			lines = append(lines, "export "+p.Settings.Variable+"="+shellWord(text))
 		}
 	}
 	for _, p := range list {
@@ -245,16 +245,6 @@ func exportLines(v client.Var) []string {
 		return []string{"export " + v.Name + "=" + v.Value}
 	}
 	return []string{"# " + v.Why, "export " + v.Name + "=${" + v.Name + ":-" + v.Value + "}"}
-}
-
-// settingsVar returns the variable that contains a client's settings. The result ok is false if the client has no
-// such variable.
-func settingsVar(p client.ProxySetup) (v client.Var, ok bool) {
-	if !p.Settings.Inline || len(p.Settings.JSON) == 0 {
-		return v, false
-	}
-	text, err := mergeJSON(p.Settings.JSON...)
-	return client.Var{Name: p.Settings.Variable, Value: text}, err == nil
 }
 
 // setupLines returns the steps, other than variables, that point a client at url. Each step is one line.

@@ -297,8 +297,8 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 		r.close()
 		return fmt.Errorf("run: %w", err)
 	}
-	ended, over := make(chan int, 1), "client ended"
-	r.client.Store(stringPtr("client runs"))
+	ended, runs, over := make(chan int, 1), "client runs", "client ended"
+	r.client.Store(&runs)
 	go func() {
 		code := c.wait()
 		r.client.Store(&over)
@@ -320,5 +320,3 @@ func (r *runningProxy) runBehind(ctx context.Context, fit *clientLaunch, prices 
 	}
 	return err
 }
-
-func stringPtr(s string) *string { return &s }

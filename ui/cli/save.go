@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"toolscope/capture"
-	"toolscope/capture/record"
 	"toolscope/capture/redact"
 	"toolscope/themes"
 	"toolscope/ui"
@@ -204,6 +203,13 @@ func (k *savedState) fieldPointers() (texts map[string]*string, numbers map[stri
 		map[string]*int{"list": &l.List, "side": &l.Side, "above": &l.Above, "low": &l.Low}
 }
 
+// saveTheme saves the name of a theme and returns the path of the state.
+func saveTheme(name string) (path string, err error) {
+	k := readSavedState()
+	k.theme = name
+	return k.save()
+}
+
 // readSavedState reads the state. It ignores invalid values, because users don't write this file.
 func readSavedState() (k savedState) {
 	path, err := inStateFolder(savedStateFile)
@@ -246,13 +252,6 @@ func (k *savedState) save() (path string, err error) {
 		}
 	}
 	return path, capture.WithoutPath(writeOwn(path, []byte(b.String())))
-}
-
-// saveTheme saves the name of a theme and returns the path of the state.
-func saveTheme(name string) (path string, err error) {
-	k := readSavedState()
-	k.theme = name
-	return k.save()
 }
 
 // saveLayout saves the layout of the screen, if it has changed.
@@ -456,12 +455,6 @@ func makeRunFolder() (tlsFolder, error) {
 	return tlsFolder(folder), err
 }
 
-// writeFile creates a file in the folder and returns its path.
-func (f tlsFolder) writeFile(name string, data []byte) (path string, err error) {
-	path = filepath.Join(string(f), name)
-	return path, os.WriteFile(path, data, 0o600)
-}
-
 // removeFolder removes the folder.
 func (f tlsFolder) removeFolder() { os.RemoveAll(string(f)) }
 
@@ -485,15 +478,6 @@ func makeScratchFolder() (folder string, remove func(), err error) {
 		return "", nil, err
 	}
 	return folder, func() { os.RemoveAll(folder) }, nil
-}
-
-// replaceSceneFiles removes the capture and the output of an earlier run of a scene, so that a new run can write
-// them.
-func replaceSceneFiles(capture string) {
-	base := strings.TrimSuffix(capture, record.Extension)
-	for _, path := range []string{capture, base + ".txt", record.CompanionDir(capture)} {
-		os.RemoveAll(path)
-	}
 }
 
 // removeOwn deletes one of toolscope's own files. A failure is not reported: an unused file does no harm.

@@ -285,12 +285,8 @@ func (g *sightings) sightOf(f *report.Finding) sight {
 		at = span.To
 	}
 	words.WriteString(f.Message[at:])
-	return sight{f.Code, f.By.String(), f.Severity.String(), g.stateOf(f), numberWords.ReplaceAllString(words.String(), "#$1")}
-}
-
-// stateOf returns the state of the call that a finding is about, or "".
-func (g *sightings) stateOf(f *report.Finding) string {
-	return g.states[stream.Ref{Turn: int32(f.Turn - 1), Call: int32(f.Call)}]
+	state := g.states[stream.Ref{Turn: int32(f.Turn - 1), Call: int32(f.Call)}] // "" if the finding is not about a call
+	return sight{f.Code, f.By.String(), f.Severity.String(), state, numberWords.ReplaceAllString(words.String(), "#$1")}
 }
 
 // numberWords matches a number with its noun, which may be in the plural, or with its unit of time.

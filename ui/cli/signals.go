@@ -217,9 +217,13 @@ func (o *stdWriter) write(p []byte) (int, error) {
 	select {
 	case r = <-written:
 	case <-o.ending.come:
+		limit := shutdownTimeout
+		if o.firstError() != nil {
+			limit = 0 // a write that timed out would delay this one
+		}
 		select {
 		case r = <-written:
-		case <-time.After(o.writeTimeout()):
+		case <-time.After(limit):
 			r.err = fmt.Errorf("%s accepts no more data", o.name)
 		}
 	}
@@ -227,15 +231,6 @@ func (o *stdWriter) write(p []byte) (int, error) {
 		o.keepError(r.err)
 	}
 	return r.n, r.err
-}
-
-// writeTimeout returns the maximum time for a write. After an error it returns 0, because a write that timed out would
-// delay a new one.
-func (o *stdWriter) writeTimeout() time.Duration {
-	if o.firstError() != nil {
-		return 0
-	}
-	return shutdownTimeout
 }
 
 // WriteString writes s. It uses Write, because the WriteString method of the file would bypass Write.

@@ -75,7 +75,13 @@ func (pr *printing) printTogether(ctx context.Context, files []capture.FoundFile
 			job.printer = job.app.printerOf(job.app.stdout, pr.format, prices)
 			go func() {
 				defer func() { <-room; close(job.done) }()
-				job.printFile(ctx, file.Path, prepare)
+				in := new(providers.Inspector)
+				prepare(in)
+				src, err := job.app.openInParts(ctx, file.Path)
+				if err == nil {
+					err = job.app.printSource(job.app.failOnDamage(src), file.Path, in, job.printer)
+				}
+				job.app.failIf(err)
 			}()
 			jobs <- job
 		}
@@ -92,15 +98,4 @@ func (pr *printing) printTogether(ctx context.Context, files []capture.FoundFile
 		failed = cmp.Or(failed, p.flush())
 	}
 	return failed
-}
-
-// printFile prints the job's file.
-func (job *fileJob) printFile(ctx context.Context, path string, prepare func(*providers.Inspector)) {
-	in := new(providers.Inspector)
-	prepare(in)
-	src, err := job.app.openInParts(ctx, path)
-	if err == nil {
-		err = job.app.printSource(job.app.failOnDamage(src), path, in, job.printer)
-	}
-	job.app.failIf(err)
 }

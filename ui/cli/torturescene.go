@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"toolscope/capture/proxy"
@@ -37,7 +38,10 @@ func (o *tortureOptions) runScene(ctx context.Context, scene *torture.Scene, lim
 	}
 	defer remove()
 	path := o.capturePath(scene)
-	replaceSceneFiles(path)
+	base := strings.TrimSuffix(path, record.Extension)
+	for _, old := range []string{path, base + ".txt", record.CompanionDir(path)} { // of an earlier run of the scene
+		os.RemoveAll(old)
+	}
 	began := time.Now()
 	r.live = newLiveInput(newRedactor(), began)
 	if r.live.rec, err = o.app.startCapture(path, began, "toolscope torture"); err != nil {

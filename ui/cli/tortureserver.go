@@ -121,17 +121,12 @@ func wantsStream(p *protocol.Protocol, path string, body json.Value) bool {
 	return body.Get("stream").IsTrue()
 }
 
-// modelOf returns the model of a request.
-func modelOf(p *protocol.Protocol, path string, body []byte) string {
-	if name := json.Value(body).Get("model").Text(); name != "" || p.Model == nil {
-		return name
-	}
-	return p.Model(path, body)
-}
-
 // answerModel answers a request to a model.
 func (s *sceneServer) answerModel(w http.ResponseWriter, r *http.Request, p *protocol.Protocol, body []byte) {
-	model, declared := modelOf(p, r.URL.Path, body), p.Tools(body)
+	model, declared := json.Value(body).Get("model").Text(), p.Tools(body)
+	if model == "" && p.Model != nil {
+		model = p.Model(r.URL.Path, body)
+	}
 	tools, streams := torture.FindTools(declared), wantsStream(p, r.URL.Path, body)
 	if tools == nil || !streams {
 		s.noteChange(func() {

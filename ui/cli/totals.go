@@ -15,6 +15,7 @@ import (
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/present"
+	units "toolscope/ui/screen"
 )
 
 func (a *app) pricesFlag(cmd *cobra.Command) {
@@ -57,20 +58,15 @@ func (a *app) loadPrices() (*price.Table, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w\nuse a JSON price list: see 'toolscope help prices'", name, err)
 	}
-	rows, err := price.Read(text, dayOfFile(path))
+	written := time.Now() // the date for prices that have no date
+	if info, err := os.Stat(path); err == nil {
+		written = info.ModTime()
+	}
+	rows, err := price.Read(text, written.UTC().Format(time.DateOnly))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return table.With(rows), nil
-}
-
-// dayOfFile returns the day on which a file was written. This is the date for prices that have no date.
-func dayOfFile(path string) string {
-	at := time.Now()
-	if info, err := os.Stat(path); err == nil {
-		at = info.ModTime()
-	}
-	return at.UTC().Format(time.DateOnly)
 }
 
 // summaryTotals has the totals for the printed turns. Calls that the provider discarded are counted too, by their
@@ -111,7 +107,11 @@ func (n *summaryTotals) inPieces() []any {
 	sep := ": "
 	for s, count := range n.states {
 		if count > 0 {
-			text = append(text, sep, ofRole(statusRole(stream.Status(s)), fmt.Sprintf("%d %s", count, stream.Status(s))))
+			role := units.StatusRoles[s]
+			if s := stream.Status(s); s == stream.Complete || s == stream.NoArguments { // not a problem
+				role = units.Muted
+			}
+			text = append(text, sep, ofRole(role, fmt.Sprintf("%d %s", count, stream.Status(s))))
 			sep = ", "
 		}
 	}

@@ -117,14 +117,6 @@ func (lv *liveSession) traceNotices(to string) func(string) {
 	}
 }
 
-// tracesTo returns the URL of the collector, or "" if there is none.
-func tracesTo(f *traceFlags) string {
-	if f == nil {
-		return ""
-	}
-	return f.to
-}
-
 // thisMachine returns this machine with the names under which it publishes.
 func thisMachine(f *publishFlags) (m stream.Machine) {
 	if f != nil {

@@ -313,16 +313,15 @@ const (
 
 // readyCount returns the number of waiting turns that can be printed now. It subtracts their bytes from q.weight.
 func (q *turnPrinter) readyCount(all bool) (n int) {
-	for n < len(q.ended) && (all || q.isFull(len(q.ended)-n) || !q.hasActiveFault(q.ended[n].turn) && !(q.patient && q.awaitsMore(q.ended[n].turn))) {
+	for n < len(q.ended) {
+		turn, full := q.ended[n].turn, len(q.ended)-n > maxWaitingTurns || q.weight > maxWaitingBytes
+		if !all && !full && (q.hasActiveFault(turn) || q.patient && q.awaitsMore(turn)) {
+			break
+		}
 		q.weight -= q.ended[n].bytes
 		n++
 	}
 	return n
-}
-
-// isFull reports whether too many turns are waiting.
-func (q *turnPrinter) isFull(waiting int) bool {
-	return waiting > maxWaitingTurns || q.weight > maxWaitingBytes
 }
 
 // hasActiveFault reports whether toolscope is still injecting a fault into the turn's exchange. The note about the
