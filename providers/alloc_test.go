@@ -134,6 +134,34 @@ func TestDeltasAllocateNothing(t *testing.T) {
 	}
 }
 
+// TestDecoderReusesShape checks that a decoder reuses the variables and the templates of an earlier decoder. A capture
+// may contain very many short exchanges, each with a decoder of its own.
+func TestDecoderReusesShape(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates, and empties pools")
+	}
+	for _, p := range argumentDeltas {
+		if p.dialect != "anthropic" && p.dialect != "openai-chat" {
+			continue
+		}
+		var frames []stream.Frame
+		for _, frame := range append(p.opening, strings.Replace(p.delta, "ARGS", "x", 1)) {
+			frames = append(frames, frameOf(frame))
+		}
+		const most = 35 // without reuse, 41 and 105
+		per := testing.AllocsPerRun(100, func() {
+			d := newDecoder(t, p.dialect, func(stream.Event) {})
+			for _, f := range frames {
+				read(t, d, f)
+			}
+			d.Close()
+		})
+		if per > most {
+			t.Errorf("%s: %v allocations for one exchange, want at most %d", p.dialect, per, most)
+		}
+	}
+}
+
 func newDecoder(t *testing.T, name string, emit func(stream.Event)) protocol.Decoder {
 	for i := range All {
 		if All[i].Name == name {

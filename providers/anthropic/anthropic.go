@@ -10,6 +10,7 @@ package anthropic
 import (
 	"cmp"
 	"strings"
+	"sync"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -96,6 +97,13 @@ type event struct {
 
 	delta struct{ kind, text, json, thinking, signature, stopReason, stopDetails json.Value }
 }
+
+// events contains the events of closed decoders, because their shapes know what the next frames look like.
+var events = sync.Pool{New: func() any {
+	ev := new(event)
+	ev.bindShape()
+	return ev
+}}
 
 func (ev *event) bindShape() {
 	delta := &ev.delta

@@ -13,7 +13,7 @@ import (
 // decoder reads one exchange. Between messages, turn is the latest turn, which has ended.
 type decoder struct {
 	*protocol.Out
-	ev            event
+	ev            *event // nil before the first frame and after Close
 	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
 	done          bool  // whether the last stop reason is a normal end
@@ -51,11 +51,7 @@ var deltaBlocks = map[string]bool{"text": true, "thinking": true, "tool_use": tr
 // count from 0.
 const startSlot = 1 << 20
 
-func newDecoder(o *protocol.Out) protocol.Decoder {
-	d := &decoder{Out: o}
-	d.ev.bindShape()
-	return d
-}
+func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o} }
 
 // Frame reads one event. The event type is in the body. If the body has no type, the name of the server-sent
 // event is the type.
@@ -63,6 +59,9 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // this marker is not part of the protocol, but gateways add it
 		d.endTurn()
 		return nil
+	}
+	if d.ev == nil {
+		d.ev = events.Get().(*event)
 	}
 	if err := d.ev.shape.Read(f.Data); err != nil {
 		return err
@@ -96,7 +95,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 		}
 		d.turn.Fail(protocol.ErrorOf(d.ev.err))
 	case "message":
-		d.Close() // the response was not streamed
+		d.cutTurn() // the response was not streamed
 		d.readMessageObject(d.openTurn(f.Data), f.Data, 0)
 		d.turn.End()
 		return nil
@@ -110,7 +109,17 @@ func (d *decoder) Frame(f stream.Frame) error {
 }
 
 // Close ends the stream. A turn that is still open is cut off, because message_stop is missing.
-func (d *decoder) Close() { d.turn.Cut("the stream ended without message_stop") }
+func (d *decoder) Close() {
+	d.cutTurn()
+	if d.ev != nil {
+		d.ev.shape.Clear()
+		events.Put(d.ev)
+		d.ev = nil
+	}
+}
+
+// cutTurn ends a turn that is still open.
+func (d *decoder) cutTurn() { d.turn.Cut("the stream ended without message_stop") }
 
 // endTurn ends the turn if it is open. If the stop reason is a normal end, endTurn first reports the calls whose
 // blocks have not ended.

@@ -15,7 +15,7 @@ import (
 // decoder reads one exchange. Between responses, turn is the latest turn, which has ended.
 type decoder struct {
 	*protocol.Out
-	chunk *chunk
+	chunk *chunk // nil before the first frame and after Close
 	turn  *protocol.Turn
 	response
 	names map[string]bool // names of all calls so far in the exchange
@@ -50,7 +50,7 @@ type choiceState struct {
 }
 
 func newDecoder(o *protocol.Out) protocol.Decoder {
-	return &decoder{Out: o, chunk: newChunk(), names: map[string]bool{}}
+	return &decoder{Out: o, names: map[string]bool{}}
 }
 
 // Frame reads a chunk, or a body that was not streamed.
@@ -58,6 +58,9 @@ func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) {
 		d.endTurn()
 		return nil
+	}
+	if d.chunk == nil {
+		d.chunk = chunks.Get().(*chunk)
 	}
 	c := d.chunk
 	if err := c.shape.Read(f.Data); err != nil {
@@ -107,6 +110,11 @@ func (d *decoder) Close() {
 	default:
 		d.turn.Find(stream.NoTerminator.WithSeverity(stream.Info), "a finish reason arrived without [DONE]: the usage may be missing")
 		d.endTurn()
+	}
+	if d.chunk != nil {
+		d.chunk.shape.Clear()
+		chunks.Put(d.chunk)
+		d.chunk = nil
 	}
 }
 

@@ -10,6 +10,7 @@ package openaichat
 
 import (
 	"strings"
+	"sync"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -114,6 +115,9 @@ type wireCall struct {
 
 	custom json.Value // object with the name and the input of a custom tool
 }
+
+// chunks contains the chunks of closed decoders, because their shapes know what the next frames look like.
+var chunks = sync.Pool{New: func() any { return newChunk() }}
 
 func newChunk() *chunk {
 	c := new(chunk)

@@ -75,6 +75,13 @@ func (s *Shape) Read(data []byte) error {
 	return nil
 }
 
+// Clear makes the bound variables nil, so that they keep no data in memory. The shape still knows the frames that it
+// read, so the next frames that look like them are read fast.
+func (s *Shape) Clear() {
+	s.known.clearLast()
+	s.scan = Scanner{}
+}
+
 // Read reads one JSON object without a Shape. It is for a kind of object that is read only once. After an
 // error, the variables for fields before the error are set.
 func Read(data []byte, fields ...Binding) error {

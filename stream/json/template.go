@@ -11,7 +11,7 @@ import (
 // at the same holes. So only the holes are read. Invariant: if a frame matches, the cache returns the same
 // values as Scanner.
 type templateCache struct {
-	looks  [4]*frameTemplate // the latest first
+	looks  [8]*frameTemplate // the latest first
 	trace  scanTrace
 	last   *frameValues // values of the last read, by a template or the trace
 	sizes  [8]size
@@ -179,7 +179,7 @@ func (t *scanTrace) offsetOf(at int) slotOffset {
 
 // read sets the values of a frame that matches a template. If none matches, it returns false and sets nothing.
 func (c *templateCache) read(data []byte) bool {
-	for i, l := range c.looks {
+	for i, l := range c.looks[:] {
 		if l == nil || !l.is(data) {
 			continue
 		}
