@@ -35,17 +35,24 @@ type Latency struct {
 // StallAfter is the minimum length of a silence between two deltas that counts as a stall.
 const StallAfter = time.Second
 
-// TimePoint is one time in a Latency, with its name.
+// TimePoint is one time in a Latency, with its name and the name of its field in JSON lines.
 type TimePoint struct {
-	Name string
-	At   time.Duration
+	Name, Key string
+	At        time.Duration
 }
 
 // TimePoints returns the times with their names, in order, including stages that were not reached.
-func (l *Latency) TimePoints() []TimePoint {
-	return []TimePoint{
-		{"headers", l.Headers}, {"first token", l.FirstToken}, {"named", l.Named}, {"first byte", l.FirstByte},
-		{"actionable", l.Actionable}, {"parses", l.Parses}, {"last byte", l.LastByte}, {"sealed", l.Sealed}, {"end", l.End},
+func (l *Latency) TimePoints() [9]TimePoint {
+	return [...]TimePoint{
+		{"headers", "headers_ms", l.Headers},
+		{"first token", "first_token_ms", l.FirstToken},
+		{"named", "named_ms", l.Named},
+		{"first byte", "first_byte_ms", l.FirstByte},
+		{"actionable", "actionable_ms", l.Actionable},
+		{"parses", "parses_ms", l.Parses},
+		{"last byte", "last_byte_ms", l.LastByte},
+		{"sealed", "sealed_ms", l.Sealed},
+		{"end", "end_ms", l.End},
 	}
 }
 

@@ -338,7 +338,7 @@ func (e *export) writeHTML() error {
 
 // writeJSONL writes the lines of print --format jsonl for the selected turns and calls.
 func (e *export) writeJSONL() error {
-	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lineWriter{to: e.to}.withBuffer(), e.prices}, of: e}
+	to := &onlyPrinter{jsonPrinter: &jsonPrinter{lineWriter: lineWriter{to: e.to}.withBuffer(), prices: e.prices}, of: e}
 	err := errors.Join(e.app.printSource(e.src, e.path, e.in, to), to.flush())
 	if err == nil && to.printed == 0 && e.turn+e.call > 0 {
 		return usageErrorf("%s has no such turn or call: %s", e.path, present.JoinWords(textIf(e.turn > 0, fmt.Sprint("--turn ", e.turn)), textIf(e.call > 0, fmt.Sprint("--call ", e.call))))

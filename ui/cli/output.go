@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -32,8 +33,15 @@ type lineWriter struct {
 // writeLine writes one line.
 func (l lineWriter) writeLine(t display.Text) { _, _ = io.WriteString(l.to, t.String()+"\n") }
 
-// writeObject writes the remaining part of an object and ends the line.
-func (l lineWriter) writeObject(o *jsonObject) { _, _ = l.to.Write(append(o.end(), '\n')) }
+// writeObject writes the remaining part of an object and ends the line. The object must not be used after that.
+func (l lineWriter) writeObject(o *jsonObject) {
+	o.b = append(o.end(), '\n')
+	_, _ = l.to.Write(o.b)
+	lineObjects.Put(o)
+}
+
+// lineObjects contains objects whose lines were written, because a new line can use their memory.
+var lineObjects = sync.Pool{New: func() any { return new(jsonObject) }}
 
 // printLine writes one sanitised line, without spaces at its end. Its arguments may be coloured.
 func (l lineWriter) printLine(format string, args ...any) {

@@ -333,7 +333,7 @@ func (pr *printing) printerOf(to lineWriter, format string, prices *price.Table)
 	case pr.summary:
 		return &summary{lineWriter: to, prices: prices, script: format == "jsonl"}
 	case format == "jsonl":
-		return &jsonPrinter{to, prices}
+		return &jsonPrinter{lineWriter: to, prices: prices}
 	}
 	return &textPrinter{lineWriter: to, prices: prices}
 }

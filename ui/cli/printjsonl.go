@@ -19,11 +19,13 @@ import (
 type jsonPrinter struct {
 	lineWriter
 	prices *price.Table
+	facts  present.Facts // memory for the facts of a line
 }
 
 // lineOf begins the object for a line about a turn.
 func lineOf(kind, file string, turn int32) *jsonObject {
-	o := &jsonObject{b: make([]byte, 0, 1<<10)}
+	o := lineObjects.Get().(*jsonObject)
+	o.b, o.begun = o.b[:0], false
 	o.text("type", kind)
 	o.text("file", file)
 	o.int("turn", int(turn)+1)
@@ -36,14 +38,14 @@ func (p *jsonPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	for _, c := range calls {
 		p.writeCall(v, file, t, c)
 	}
-	p.writeFacts(lineOf("turn", file, t.Number), present.OfTurn(v, p.prices, t))
+	p.writeFacts(lineOf("turn", file, t.Number), present.AppendTurn(p.facts[:0], v, p.prices, t))
 }
 
 // writeCall writes the line of a call.
 func (p *jsonPrinter) writeCall(v *providers.View, file string, t *stream.Turn, c *stream.Call) {
 	o := lineOf("call", file, t.Number)
 	o.int("call", c.Number)
-	p.writeFacts(o, present.OfCall(v, p.prices, t, c))
+	p.writeFacts(o, present.AppendCall(p.facts[:0], v, p.prices, t, c))
 }
 
 // writeFacts writes facts as the remaining part of an object and ends the line.
@@ -56,6 +58,8 @@ func (p *jsonPrinter) writeFacts(o *jsonObject, facts present.Facts) {
 		}
 	}
 	p.writeObject(o)
+	clear(facts) // they keep the turn in memory
+	p.facts = facts
 }
 
 // returnLine begins the object for a line about a call that a later request sends back.
@@ -118,7 +122,7 @@ func (pr *printing) newJQPrinter(prices *price.Table) (printer, error) {
 	}
 	p := &jqPrinter{lineWriter: pr.app.stdout.withBuffer(), app: pr.app, expr: expr, buffer: new(bytes.Buffer)}
 	if pr.format == "jsonl" {
-		p.as = &jsonPrinter{lineWriter{to: p.buffer}, prices}
+		p.as = &jsonPrinter{lineWriter: lineWriter{to: p.buffer}, prices: prices}
 	}
 	return p, nil
 }

@@ -39,7 +39,7 @@ func (p *teller) wants(t *testing.T, want ...string) {
 // must keep only open turns.
 func TestPrintLooksOnce(t *testing.T) {
 	in := new(providers.Inspector)
-	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
+	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter: lineWriter{to: io.Discard}, prices: price.Embedded()})
 	const open = 100
 	for n := range int32(open) {
 		in.Write(stream.Record{Exchange: int(n) + 1, Data: []byte("event: message_start\n")})

@@ -62,7 +62,7 @@ func TestSentBack(t *testing.T) {
 func TestSentBackOnce(t *testing.T) {
 	in := new(providers.Inspector)
 	var out bytes.Buffer
-	q := newTurnPrinter(in, "f", &jsonPrinter{lineWriter{to: &out}, price.Embedded()})
+	q := newTurnPrinter(in, "f", &jsonPrinter{lineWriter: lineWriter{to: &out}, prices: price.Embedded()})
 	step := func(all bool, wants ...string) {
 		t.Helper()
 		out.Reset()
@@ -109,7 +109,7 @@ func TestSentBackOfDropped(t *testing.T) {
 	lines := func(bytes int64, sent string) string {
 		in := new(providers.Inspector)
 		var out strings.Builder
-		q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: &out}, price.Embedded()})
+		q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter: lineWriter{to: &out}, prices: price.Embedded()})
 		in.Keep(providers.Retention{Bytes: bytes, ReadOnce: true})
 		call := func(args string) string {
 			return `{"id":"call_a1b2c3d4","type":"function","function":{"name":"f","arguments":"` + strings.ReplaceAll(args, `"`, `\"`) + `"}}`
@@ -146,7 +146,7 @@ func TestSentBackOfDropped(t *testing.T) {
 // TestPrintedGoes checks that printed turns are evicted when there is too much data, and that other turns are kept.
 func TestPrintedGoes(t *testing.T) {
 	in := new(providers.Inspector)
-	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
+	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter: lineWriter{to: io.Discard}, prices: price.Embedded()})
 	in.Keep(providers.Retention{Bytes: 1})
 	body := []byte(`{"object":"chat.completion","model":"m","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`)
 	in.Write(stream.Record{Exchange: 1, Data: body})
@@ -176,7 +176,7 @@ func TestPrintedGoes(t *testing.T) {
 // TestInspectMakesRoom checks that turns are evicted while a source is read, but not at its end.
 func TestInspectMakesRoom(t *testing.T) {
 	in := new(providers.Inspector)
-	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter{to: io.Discard}, price.Embedded()})
+	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter: lineWriter{to: io.Discard}, prices: price.Embedded()})
 	in.Keep(providers.Retention{Bytes: 1})
 	src := func(yield func(capture.Record, error) bool) {
 		for n := range 3 {

@@ -16,7 +16,7 @@ import (
 func TestWaitingLines(t *testing.T) {
 	var out bytes.Buffer
 	in, began := new(providers.Inspector), time.Date(2026, 5, 4, 9, 0, 0, 0, time.UTC)
-	w := &waitingLines{to: &jsonPrinter{lineWriter{to: &out}, price.Embedded()}, file: "proxy", last: map[int]waitingLine{}}
+	w := &waitingLines{to: &jsonPrinter{lineWriter: lineWriter{to: &out}, prices: price.Embedded()}, file: "proxy", last: map[int]waitingLine{}}
 	receive := func(seconds int, r stream.Record) {
 		r.Exchange, r.At = 1, time.Duration(seconds)*time.Second
 		in.Write(r)

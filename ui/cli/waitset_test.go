@@ -248,7 +248,7 @@ func TestWaitScripts(t *testing.T) {
 	for _, s := range waitScripts {
 		var out bytes.Buffer
 		in := new(providers.Inspector)
-		lines := &waitingLines{to: &jsonPrinter{lineWriter{to: &out}, price.Embedded()}, file: "proxy", last: map[int]waitingLine{}}
+		lines := &waitingLines{to: &jsonPrinter{lineWriter: lineWriter{to: &out}, prices: price.Embedded()}, file: "proxy", last: map[int]waitingLine{}}
 		var want [][]string
 		last := 0
 		for _, labels := range s.labels {

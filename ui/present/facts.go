@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"iter"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -87,18 +88,23 @@ func timeFact(key string, d time.Duration) Fact {
 
 // OfTurn returns the facts about a turn.
 func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
+	return AppendTurn(make(Facts, 0, 40), v, prices, t)
+}
+
+// AppendTurn appends the facts about a turn.
+func AppendTurn(facts Facts, v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	x := v.Exchange(t.Exchange)
 	calls, discarded := Calls(t)
-	facts := append(make(Facts, 0, 40), Facts{
+	facts = append(facts,
 		textFact("dialect", "protocol", t.Protocol),
 		optionalFact("model", "model", t.Model),
 		optionalFact("at", "", TurnTime(v, t)),
 		textFact("phase", "phase", t.Phase().String()),
-		{Key: "finish", Word: "finish", Text: FinishText(t), JSON: omitZero(t.Finish)},
+		Fact{Key: "finish", Word: "finish", Text: FinishText(t), JSON: omitZero(t.Finish)},
 		fieldFact("text_bytes", len(t.Text)),
 		fieldFact("thinking_bytes", len(t.Thinking)),
 		fieldFact("calls", len(calls)),
-	}...)
+	)
 	if len(discarded) > 0 {
 		facts = append(facts, Fact{Key: "rejected_calls", JSON: eachFacts(discarded, func(c *stream.Call) Facts {
 			return Facts{fieldFact("name", c.Name), fieldFact("message", string(c.Args()))}
@@ -109,10 +115,12 @@ func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 		fieldFact("frames", int(t.LastFrame-t.FirstFrame)+1),
 		fieldFact("bytes", wireBytes(x, t)),
 	)
-	facts = append(facts, exchangeFacts(x, t)...)
+	facts = appendExchange(facts, x, t)
 	if l := v.Latency(t, nil); l.From >= 0 && l.FirstToken >= 0 {
 		facts = append(facts, fieldFact("latency", turnLatencyFacts(&l)))
-		facts = append(facts, spentFacts(v, t)...)
+		if spent, known := v.TimeSpent(t); known {
+			facts = append(facts, fieldFact("spent_ms", spentFacts(spent)))
+		}
 	}
 	if x != nil {
 		facts = append(facts, optionalFact("server", "", x.Host()), optionalFact("provider", "", providers.ProviderAt(x.Head.URL)))
@@ -190,21 +198,18 @@ func TurnClock(v *providers.View, t *stream.Turn) time.Time {
 
 // turnLatencyFacts returns the times at which a turn reached each of its phases.
 func turnLatencyFacts(l *providers.Latency) Facts {
-	facts := Facts{fieldFact("since", sinceWord(l))}
-	return append(facts, timeFact("headers_ms", l.Headers), timeFact("first_token_ms", l.FirstToken), timeFact("end_ms", l.End))
+	return Facts{
+		fieldFact("since", sinceWord(l)), timeFact("headers_ms", l.Headers), timeFact("first_token_ms", l.FirstToken), timeFact("end_ms", l.End),
+	}
 }
 
-// spentFacts returns the time that a turn spent in each of its states, or nil if this is unknown.
-func spentFacts(v *providers.View, t *stream.Turn) Facts {
-	spent, known := v.TimeSpent(t)
-	if !known {
-		return nil
-	}
-	var facts Facts
+// spentFacts returns the time that a turn spent in each of its states.
+func spentFacts(spent [providers.NumTurnStates]time.Duration) Facts {
+	facts := make(Facts, 0, len(spent))
 	for state, d := range spent {
 		facts = append(facts, fieldFact(strings.ReplaceAll(providers.TurnState(state).String(), " ", "_"), d))
 	}
-	return Facts{fieldFact("spent_ms", facts)}
+	return facts
 }
 
 // sinceWord names the start of a latency's times: the request or the response.
@@ -240,23 +245,28 @@ func refusalFacts(t *stream.Turn) Facts {
 
 // OfCall returns the facts about a call.
 func OfCall(v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Call) Facts {
+	return AppendCall(make(Facts, 0, 28), v, prices, t, c)
+}
+
+// AppendCall appends the facts about a call.
+func AppendCall(facts Facts, v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Call) Facts {
 	args := c.Args()
 	executor := "client"
 	if c.RunByProvider {
 		executor = "server"
 	}
 	size := screen.Bytes(len(args)).String()
-	facts := append(make(Facts, 0, 28), Facts{
+	facts = append(facts,
 		fieldFact("dialect", t.Protocol),
 		textFact("id", "id", c.ID),
 		optionalFact("name", "", c.Name),
 		optionalFact("kind", "", c.Kind),
 		fieldFact("executor", executor),
 		textFact("phase", "provider", c.Phase().String()),
-		{Key: "syntax", Word: "bytes", Text: JoinWords(c.Syntax().String(), size), JSON: c.Syntax().String()},
-		{Key: "status", Text: c.Status().String(), Role: screen.CallRole(c), JSON: c.Status().String()},
+		Fact{Key: "syntax", Word: "bytes", Text: JoinWords(c.Syntax().String(), size), JSON: c.Syntax().String()},
+		Fact{Key: "status", Text: c.Status().String(), Role: screen.CallRole(c), JSON: c.Status().String()},
 		fieldFact("arguments_raw", display.JSONParts(args)),
-	}...)
+	)
 	if !utf8.Valid(args) {
 		facts = append(facts, fieldFact("arguments_raw_base64", base64.StdEncoding.EncodeToString(args)))
 	}
@@ -274,14 +284,14 @@ func OfCall(v *providers.View, prices *price.Table, t *stream.Turn, c *stream.Ca
 	if r := c.LatestResult(); r != nil {
 		facts = append(facts, fieldFact("result", ResultFacts(r)))
 	}
-	facts = append(facts, exchangeFacts(v.Exchange(t.Exchange), t)...)
+	facts = appendExchange(facts, v.Exchange(t.Exchange), t)
 	return append(facts, fieldFact("findings", OfFindings(WithCosts(v, prices, t, OwnFindings(c)))))
 }
 
-// exchangeFacts returns the exchange of a turn, its session and agent, and the HTTP status. It adds the party
+// appendExchange appends the exchange of a turn, its session and agent, and the HTTP status. It adds the party
 // that ended the turn, if known.
-func exchangeFacts(x *providers.Exchange, t *stream.Turn) Facts {
-	facts := Facts{fieldFact("exchange", t.Exchange)}
+func appendExchange(facts Facts, x *providers.Exchange, t *stream.Turn) Facts {
+	facts = append(facts, fieldFact("exchange", t.Exchange))
 	if r := t.Request; r != nil {
 		facts = append(facts,
 			optionalFact("session", "session", r.Session),
@@ -290,7 +300,7 @@ func exchangeFacts(x *providers.Exchange, t *stream.Turn) Facts {
 		)
 	}
 	if x != nil && x.Head.Status != 0 {
-		facts = append(facts, Fact{Key: "http_status", Word: "HTTP status", Text: fmt.Sprint(x.Head.Status), JSON: x.Head.Status})
+		facts = append(facts, Fact{Key: "http_status", Word: "HTTP status", Text: strconv.Itoa(x.Head.Status), JSON: x.Head.Status})
 	}
 	return append(facts, optionalFact("ended_by", "ended by", t.EndedBy.String()))
 }
@@ -310,7 +320,7 @@ func parsedArgs(c *stream.Call) iter.Seq[[]byte] {
 func latencyFacts(l *providers.Latency) Facts {
 	facts := append(make(Facts, 0, 13), fieldFact("since", sinceWord(l)))
 	for _, m := range l.TimePoints() {
-		facts = append(facts, timeFact(strings.ReplaceAll(m.Name, " ", "_")+"_ms", m.At))
+		facts = append(facts, timeFact(m.Key, m.At))
 	}
 	return append(facts, timeFact("silence_ms", l.Gap), Fact{Key: "stalls", JSON: omitZero(l.Stalls)}, optionalFact("arrives", "", l.Arrival.String()))
 }
@@ -325,8 +335,9 @@ func ResultFacts(r *stream.SentBackCall) Facts {
 }
 
 // usageFacts returns the reported token counts.
-func usageFacts(u stream.Usage) (facts Facts) {
-	for _, of := range []struct {
+func usageFacts(u stream.Usage) Facts {
+	facts := make(Facts, 0, 11)
+	for _, of := range [...]struct {
 		key   string
 		count stream.Count
 	}{
