@@ -99,7 +99,10 @@ func New(o Options) *Model {
 	m.setTheme(o.Theme)
 	m.context = panes.Context{View: m.view, News: &m.news, Bill: &m.bill, Verdicts: &m.verdicts, Sieve: &m.filtering.turns, Pen: &m.pen, Typed: m.typedResultSize, Capture: o.Capture, Spaced: o.Large, Large: o.Large}
 	m.setPanes(m.newPanes())
-	m.restoreLayout(o.Layout)
+	m.sizes, m.order = paneSizes{o.Layout.List, o.Layout.Side, o.Layout.Above, o.Layout.Low}, o.Layout.Columns
+	if o.Layout.Tabs == TabsOpen { // older versions also saved closed tabs
+		m.tabs = o.Layout.Tabs
+	}
 	if m.large = o.Large; m.large {
 		m.turnTo(m.doc)
 	}
@@ -213,7 +216,7 @@ func (m *Model) refreshPanes() {
 	}
 	m.context.Bare, m.context.Follow = m.bodyHeight() < minTitledRows || m.large, m.follow && m.isLive()
 	m.context.Agents = m.list.SeveralAgents()
-	m.context.Rows, m.context.Files, m.context.Finding = m.bodyHeight()+2+m.frame.mapRows(), m.list.SeveralFiles(), m.findingAtCursor()
+	m.context.Rows, m.context.Files, m.context.Finding = m.bodyHeight()+2+m.frame.mapRows(), m.list.Files() > 1, m.findingAtCursor()
 	m.pickTab()
 	m.context.Now = m.shownNow()
 	before := m.frame.paneColumns()

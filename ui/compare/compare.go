@@ -274,10 +274,20 @@ func (c *comparison) Keys() []screen.Binding {
 	end.Does, end.Do = display.Lit("to the end, and follow"), c.End
 	return append(all,
 		key("enter", "in full", "show the full value and the base's", c.openFull),
-		key("b", "base", "make this column the base", c.setBase),
+		key("b", "base", "make this column the base", func() {
+			if c.base != c.selected {
+				c.base, c.first, c.sameRequests, c.seen = c.selected, 0, nil, nil
+			}
+		}),
 		key("-", "equal rows", "hide equal rows", func() { c.fold = hidden }).Show("- +"),
 		key("+", "", "show equal rows", func() { c.fold = shown }),
-		key("m", "mark", "mark or unmark the turn", c.toggleMark),
+		key("m", "mark", "mark or unmark the turn", func() {
+			if turn := c.columns[c.selected].Turn; turn != stream.NoRef {
+				c.host.Say(c.marks.Toggle(turn))
+			} else {
+				c.host.Say(display.Lit("this turn has no data yet"))
+			}
+		}),
 		key("o", "go there", "go to the turn", c.goToSelected),
 		key("T", "bars", "toggle bars by time or by phase", func() { c.byPhase = !c.byPhase }),
 		key("esc q =", "close", "close", c.host.Close),
@@ -304,23 +314,6 @@ func (c *comparison) stepColumn(by int) {
 			return
 		}
 	}
-}
-
-// setBase makes the selected column the base.
-func (c *comparison) setBase() {
-	if c.base == c.selected {
-		return
-	}
-	c.base, c.first, c.sameRequests, c.seen = c.selected, 0, nil, nil
-}
-
-// toggleMark marks or unmarks the turn of the selected column.
-func (c *comparison) toggleMark() {
-	if turn := c.columns[c.selected].Turn; turn != stream.NoRef {
-		c.host.Say(c.marks.Toggle(turn))
-		return
-	}
-	c.host.Say(display.Lit("this turn has no data yet"))
 }
 
 // goToSelected closes the mode and selects the column's turn. If the cursor is on a row of a call, it selects

@@ -211,7 +211,13 @@ func (c *comparison) countDifferences(v *providers.View) (n int) {
 // differs, there is a row for its call.
 func (c *comparison) addGroups(v *providers.View, same bool) {
 	for n, g := range c.groups {
-		equal := c.equalCalls(v, g) && !g.hasDifference()
+		equal := true // all turns made the call, its state is the same, and so are all fields
+		for i := range g.calls {
+			equal = equal && c.sameState(v, g, i)
+		}
+		for r := range g.rows {
+			equal = equal && g.rows[r].Equal
+		}
 		if equal == same {
 			c.addLine(line{kind: callLine, group: n, same: same}, func(i int) bool { return c.sameState(v, g, i) })
 		}
@@ -255,16 +261,6 @@ func (c *comparison) addLine(l line, same func(i int) bool) {
 	}
 }
 
-// equalCalls reports whether all turns made the call, and all these calls are in the same state.
-func (c *comparison) equalCalls(v *providers.View, g *group) bool {
-	for i := range g.calls {
-		if !c.sameState(v, g, i) {
-			return false
-		}
-	}
-	return true
-}
-
 // callDiffers reports whether a finished turn lacks the call, or has a finished call whose state differs from the
 // base's.
 func (c *comparison) callDiffers(v *providers.View, g *group) bool {
@@ -286,16 +282,6 @@ func (c *comparison) sameState(v *providers.View, g *group, i int) bool {
 	_, own := v.Find(g.calls[i])
 	_, base := v.Find(g.calls[c.base])
 	return own != nil && base != nil && own.Status() == base.Status()
-}
-
-// hasDifference reports whether a field differs.
-func (g *group) hasDifference() bool {
-	for i := range g.rows {
-		if !g.rows[i].Equal {
-			return true
-		}
-	}
-	return false
 }
 
 // groupAt returns the group of a row, or nil if the row does not belong to a call.

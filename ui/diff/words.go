@@ -302,7 +302,7 @@ func (p *Comparison) timeSentence(name func(int) string, say func(time.Duration)
 func (p *Comparison) Sentence(say func(time.Duration) string) (forms []string) {
 	count := p.Count()
 	members := count.fieldsText()
-	for _, name := range []func(int) string{p.sideName, p.shortNames()} {
+	for _, name := range []func(int) string{func(i int) string { return p.Sides[i].Name }, p.shortNames()} {
 		agree, graver := p.Agreement(name), p.worstDifferences(name)
 		switch {
 		case len(graver) == 0:
@@ -362,8 +362,6 @@ func (c *Counts) fieldsText() string {
 	}
 	return strings.Join(parts, ", ")
 }
-
-func (p *Comparison) sideName(i int) string { return p.Sides[i].Name }
 
 // shortNames returns names without trailing parts that begin with a hyphen and have no digit. For example,
 // mistral-large becomes mistral. A name stays long if the short name is not unique.

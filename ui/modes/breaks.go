@@ -69,7 +69,12 @@ func (b *breakpointPage) Keys() []screen.Binding {
 	if b.typed != nil {
 		return []screen.Binding{
 			screen.Key("enter", "hold these", "hold matching calls", b.applyFilter),
-			screen.Key("esc", "cancel", "cancel the change", b.cancelEdit),
+			screen.Key("esc", "cancel", "cancel the change", func() {
+				b.typed = nil
+				if b.point.Filter() == "" && len(b.holds) == 0 {
+					b.host.Close()
+				}
+			}),
 		}
 	}
 	keys := []screen.Binding{
@@ -89,13 +94,6 @@ func (b *breakpointPage) Keys() []screen.Binding {
 
 func (b *breakpointPage) editFilter() {
 	b.typed = screen.NewInput(display.Lit(" hold matching  "), b.point.Filter(), 200)
-}
-
-func (b *breakpointPage) cancelEdit() {
-	b.typed = nil
-	if b.point.Filter() == "" && len(b.holds) == 0 {
-		b.host.Close()
-	}
 }
 
 func (b *breakpointPage) applyFilter() {

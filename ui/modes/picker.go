@@ -88,7 +88,10 @@ func (t *themePicker) Keys() []screen.Binding {
 		screen.Key("pgdown", "", "a page down", step(max(1, t.Height-1))),
 		screen.Key("enter", "keep", "keep it", t.host.Close),
 		screen.Key("tab", "save", "save it as the default", t.save),
-		screen.Key("esc", "cancel", "restore the previous theme", t.cancelChoice),
+		screen.Key("esc", "cancel", "restore the previous theme", func() {
+			t.looks.Apply(t.before)
+			t.host.Close()
+		}),
 	}
 }
 
@@ -109,11 +112,6 @@ func (t *themePicker) Click(_, y int) (again bool) {
 		t.tryTheme(row)
 	}
 	return again
-}
-
-func (t *themePicker) cancelChoice() {
-	t.looks.Apply(t.before)
-	t.host.Close()
 }
 
 // save saves the theme for the next run.
@@ -267,19 +265,16 @@ func Protocols(reread func(exchange int, as *protocol.Protocol)) Entry {
 
 func (d *protocolPicker) Keys() []screen.Binding {
 	return append([]screen.Binding{
-		screen.Key("enter", "use it", "read it as this protocol", d.rereadSelected),
+		screen.Key("enter", "use it", "read it as this protocol", func() {
+			var as *protocol.Protocol
+			if d.At > 0 {
+				as = &providers.All[d.At-1]
+			}
+			d.host.Close()
+			d.reread(d.exchange.Number, as)
+		}),
 		screen.Key("esc q D", "close", "close", d.host.Close),
 	}, d.CursorKeys("", d.MoveTo)...)
-}
-
-// rereadSelected reads the exchange again as the selected protocol.
-func (d *protocolPicker) rereadSelected() {
-	var as *protocol.Protocol
-	if d.At > 0 {
-		as = &providers.All[d.At-1]
-	}
-	d.host.Close()
-	d.reread(d.exchange.Number, as)
 }
 
 func (d *protocolPicker) Extend(_ *providers.View, _, h int) { d.Fit(d.Rows, 1, h) }

@@ -91,8 +91,8 @@ func (o *callout) updateRows(s *Context, c Selection, width int) {
 func (o *callout) layOut(s *Context, says present.Callout, width int) {
 	p, v, bare := s.Pen, &says.Verdict, s.Rows < bareRows
 	sign := p.Glyph.Status[v.State]
-	if says.HasSeverity() {
-		sign = p.Clean(strings.TrimSpace(p.Glyph.Severity[says.Finding.Severity].String()))
+	if f := says.Finding; f != nil && !f.ExplainsState {
+		sign = p.Clean(strings.TrimSpace(p.Glyph.Severity[f.Severity].String()))
 	}
 	left := sign.Width() + 1
 	room := max(8, width-calloutLeft-left-1)

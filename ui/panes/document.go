@@ -274,13 +274,6 @@ type openString struct {
 	replaced bool // the arguments were replaced, so the string no longer exists
 }
 
-// openToken opens the string at token n.
-func (d *Document) openToken(n int) *openString {
-	o := &openString{token: n, rewrites: d.Call.Rewrites, path: d.Path(), TextReader: TextReader{hint: d.hintFor(n)}}
-	o.Stick = d.Stick && n == d.callTokens().Len()-1 && d.Call.Lexer().Open() && d.Call.MayGrow()
-	return o
-}
-
 // extendString decodes new bytes of the string, and drops bytes that no longer exist.
 func (o *openString) extendString(c *stream.Call, w, h int, draw display.Drawer) {
 	var toks json.TokenList

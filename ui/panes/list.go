@@ -90,10 +90,23 @@ func (l *List) Keys() []screen.Binding {
 	commands := hinted("palette", "commands")
 	commands.Last = true
 	keys = append(keys, commands)
+	fold := func(on bool) func() {
+		return func() {
+			if l.on != nil {
+				l.setMachineFolded(on)
+			} else {
+				l.foldHealthy(on)
+			}
+		}
+	}
 	keys = append(keys,
-		screen.Key("-", "", "fold healthy calls, or a machine", l.foldHere),
-		screen.Key("+", "", "unfold them", l.unfoldHere),
-		screen.Key("left h", "", "show the turn of the call", l.showTurn),
+		screen.Key("-", "", "fold healthy calls, or a machine", fold(true)), screen.Key("+", "", "unfold them", fold(false)),
+		screen.Key("left h", "", "show the turn of the call", func() { // the cursor stays on the call
+			if t := l.scene.Of().Turn; t != nil && l.on == nil {
+				l.host.Follow(false)
+				l.host.Choose(t.Ref())
+			}
+		}),
 	)
 	if !right.HasHint() {
 		keys = append(keys, right)
@@ -111,14 +124,6 @@ func (l *List) showsTurnOfCall() bool {
 	}
 	of := l.scene.Of()
 	return of.Turn != nil && of.Call == nil && l.call.Call > 0 && l.call.Turn == of.Turn.Number
-}
-
-// showTurn selects the turn of the selected call. The cursor stays on the call.
-func (l *List) showTurn() {
-	if t := l.scene.Of().Turn; t != nil && l.on == nil {
-		l.host.Follow(false)
-		l.host.Choose(t.Ref())
-	}
 }
 
 // GoTo selects the turn or call of a row. On a machine row it selects the newest shown turn of that machine.
@@ -160,9 +165,6 @@ func (l *List) Click(_, y int) (again bool) {
 	l.host.Choose(of)
 	return again
 }
-
-// SeveralFiles reports whether the turns come from more than one file.
-func (l *List) SeveralFiles() bool { return l.who.files > 1 }
 
 // Files returns the number of files that the turns come from.
 func (l *List) Files() int { return l.who.files }
@@ -278,24 +280,6 @@ func (l *List) recountVisible() (changed bool) {
 		}
 	}
 	return changed
-}
-
-// foldHere folds the machine at the cursor. On any other row, it folds the runs of healthy calls.
-func (l *List) foldHere() {
-	if l.on != nil {
-		l.setMachineFolded(true)
-		return
-	}
-	l.foldHealthy(true)
-}
-
-// unfoldHere unfolds the machine at the cursor. On any other row, it unfolds the runs of healthy calls.
-func (l *List) unfoldHere() {
-	if l.on != nil {
-		l.setMachineFolded(false)
-		return
-	}
-	l.foldHealthy(false)
 }
 
 // foldHealthy folds or unfolds the runs of healthy calls.

@@ -354,7 +354,11 @@ func (l *List) drawRow(p *screen.Pen, at rowTarget, g screen.Surface, c listColu
 		p.TextOn(screen.Muted, g, alignRight(p, l.sizeOf(p, at), c.size))
 	}
 	if c.idle > 0 {
-		p.TextOn(IdleRole(v), g, alignRight(p, l.idleText(at), c.idle))
+		idle := display.Text{}
+		if d := l.idleOf(at.turn, at.n); d >= time.Second {
+			idle = screen.WholeSeconds(d)
+		}
+		p.TextOn(IdleRole(v), g, alignRight(p, idle, c.idle))
 	}
 	if c.took > 0 {
 		p.TextOn(screen.Muted, g, alignRight(p, l.tookOf(at), c.took))
@@ -544,14 +548,6 @@ func IdleTime(x *providers.Exchange, t *stream.Turn, now time.Duration) time.Dur
 		last = x.LastProgressAt()
 	}
 	return screen.Elapsed(last, now)
-}
-
-// idleText returns the idle time of a row in whole seconds. It is empty below one second.
-func (l *List) idleText(at rowTarget) display.Text {
-	if idle := l.idleOf(at.turn, at.n); idle >= time.Second {
-		return screen.WholeSeconds(idle)
-	}
-	return display.Text{}
 }
 
 // tookOf returns the duration so far of a call, or the duration of a turn that has ended.

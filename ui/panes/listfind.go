@@ -74,10 +74,10 @@ func (l *List) searchTurn(rows []int, n *textQuery, t *stream.Turn, looked int) 
 
 // turnMatches reports whether the row of a turn, or one of its texts, contains the query.
 func (l *List) turnMatches(n *textQuery, t *stream.Turn) bool {
-	state := present.VerdictOfTurn(l.scene.View.Exchange(t.Exchange), t).Words
+	state, a := present.VerdictOfTurn(l.scene.View.Exchange(t.Exchange), t).Words, t.Request
 	return containsQuery(n, state) || containsQuery(n, t.Model) || containsQuery(n, t.ID) || containsQuery(n, t.Finish) || containsQuery(n, t.Failure) ||
-		containsQuery(n, present.TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || requestMatches(n, t.Request) || findingMatches(n, t.Findings) ||
-		containsQuery(n, t.Text) || containsQuery(n, t.Thinking)
+		containsQuery(n, present.TurnTitle(l.scene.View.Exchange(t.Exchange), t)) || findingMatches(n, t.Findings) || containsQuery(n, t.Text) || containsQuery(n, t.Thinking) ||
+		a != nil && (containsQuery(n, a.Agent) || containsQuery(n, a.Title) || containsQuery(n, a.Purpose) || containsQuery(n, a.ResultsOf) || containsQuery(n, a.Snippet))
 }
 
 // callMatches reports whether the row, a finding code or the arguments of a call contain the query.
@@ -126,10 +126,4 @@ func containsQuery[T string | []byte](n *textQuery, text T) bool {
 		b = n.room
 	}
 	return n.In(b)
-}
-
-// requestMatches reports whether the query occurs in the agent, purpose or prompt of a request, or in the names of
-// the tools whose results the request carries.
-func requestMatches(n *textQuery, a *stream.RequestInfo) bool {
-	return a != nil && (containsQuery(n, a.Agent) || containsQuery(n, a.Title) || containsQuery(n, a.Purpose) || containsQuery(n, a.ResultsOf) || containsQuery(n, a.Snippet))
 }

@@ -60,8 +60,17 @@ func (r *Request) Keys() []screen.Binding {
 		screen.Key("enter", "fold", "fold or unfold the row", r.toggleFold),
 		screen.Key("-", "fold", "fold the row, or its parent", fold(true)).Show("- +"),
 		screen.Key("+", "", "unfold the row", fold(false)),
-		screen.Key("*", "all", "unfold or fold all", r.toggleAll),
-		screen.Key("o", "what changed", "changes since the previous request", r.toggleEdits),
+		screen.Key("*", "all", "unfold or fold all", func() {
+			if r.doc != nil {
+				row := max(r.selectedRow(), 0)
+				r.doc.foldAll(!slices.Contains(r.doc.shut, true))
+				r.goTo(row)
+			}
+		}),
+		screen.Key("o", "what changed", "changes since the previous request", func() {
+			r.edits = requestEdits{shown: !r.edits.shown}
+			r.MoveTo(0)
+		}),
 	}, r.CursorKeys("", r.MoveTo), r.End, "copy", "search", "zoom", "next")
 }
 
@@ -113,14 +122,6 @@ func (r *Request) setFolded(shut bool) {
 		row = r.doc.rows[row].Parent
 	}
 	if row >= 0 && r.doc.setFolded(row, shut) {
-		r.goTo(row)
-	}
-}
-
-func (r *Request) toggleAll() {
-	if r.doc != nil {
-		row := max(r.selectedRow(), 0)
-		r.doc.foldAll(!slices.Contains(r.doc.shut, true))
 		r.goTo(row)
 	}
 }

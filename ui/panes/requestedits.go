@@ -29,12 +29,6 @@ func (e *requestEdits) partAt(row int) int {
 	return e.rows[row-1].At
 }
 
-// toggleEdits shows the differences from the previous request, or the breakdown again.
-func (r *Request) toggleEdits() {
-	r.edits = requestEdits{shown: !r.edits.shown}
-	r.MoveTo(0)
-}
-
 // updateEdits compares the shown request with the previous one. Large requests are compared in the background.
 func (r *Request) updateEdits(v *providers.View, c Selection, x *providers.Exchange, draw display.Drawer) {
 	if !r.edits.shown || r.doc == nil || r.edits.key == r.key {

@@ -161,7 +161,8 @@ func (s *Subject) openSelected() {
 		s.host.Say(display.Lit("no string here: enter opens string values"))
 		return
 	}
-	s.string = s.openToken(n)
+	s.string = &openString{token: n, rewrites: s.Call.Rewrites, path: s.Document.Path(), TextReader: TextReader{hint: s.hintFor(n)}}
+	s.string.Stick = s.Document.Stick && n == s.callTokens().Len()-1 && s.Call.Lexer().Open() && s.Call.MayGrow()
 	s.host.Follow(false)
 }
 

@@ -255,7 +255,11 @@ func TurnFacts(v *providers.View, b *Costs, t *stream.Turn, g *screen.Glyphs) []
 	add("time", timeText(v, t, g))
 	facts = append(facts, b.costFacts(t, g)...)
 	if t.Retention == stream.Dropped {
-		add("calls", callCount(t))
+		n := 0
+		for _, were := range t.DroppedCounts() {
+			n += int(were)
+		}
+		add("calls", screen.Count(n).String()+"; calls and text are not kept")
 	}
 	if t.SentBack {
 		add("sent back", FirstSentBack(v, t))
@@ -288,15 +292,6 @@ func timeText(v *providers.View, t *stream.Turn, g *screen.Glyphs) string {
 	}
 	add("finish", present.FinishText(t))
 	return strings.Join(parts, g.Dot.Between(" ", " ").String())
-}
-
-// callCount returns the number of calls in a dropped turn, as text.
-func callCount(t *stream.Turn) string {
-	n := 0
-	for _, were := range t.DroppedCounts() {
-		n += int(were)
-	}
-	return screen.Count(n).String() + "; calls and text are not kept"
 }
 
 // Draw draws row n of the summary.

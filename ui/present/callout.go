@@ -53,9 +53,6 @@ func (c *Callout) Row(label string) string {
 	return ""
 }
 
-// HasSeverity reports whether the callout shows the sign of the finding's severity, and not the sign of the state.
-func (c *Callout) HasSeverity() bool { return c.Finding != nil && !c.Finding.ExplainsState }
-
 // CalloutOfCall returns the callout for a call. If at is nil, the callout is about the finding that explains the
 // verdict. Otherwise, it is about the finding at.
 func CalloutOfCall(v *providers.View, t *stream.Turn, c *stream.Call, at *stream.Finding) Callout {

@@ -202,24 +202,18 @@ func (m *replayMode) drawTitle(p *screen.Pen) {
 		add(display.Lit(", if the stream ended now"))
 	}
 	room := p.Left - len("== ") - title.Width() - len("  ") - what.Width() - len(" = ") - len(" ==")
-	for _, words := range m.scopeWords(p) {
+	scope := p.Format("scope: %s", [...]string{"this call", "the turn", "the conversation"}[m.scope])
+	looked := p.Format("%s, ids checked up to turn %d", scope, m.of.Turn+1) // for other calls with the same id
+	if m.of.Turn > 0 && len(m.exchange.CarriedCalls()) == 0 && m.scope != replay.WholeConversation {
+		looked = p.Format("%s, ids checked only in turn %d", scope, m.of.Turn+1)
+	}
+	for _, words := range []display.Text{looked, scope} {
 		if words.Width() <= room {
 			p.HeavyTitle(title, what, words)
 			return
 		}
 	}
 	p.HeavyTitle(title, what, display.Text{})
-}
-
-// scopeWords returns the scope, and the turns that were searched for other calls with the same id. It returns the
-// longest form first.
-func (m *replayMode) scopeWords(p *screen.Pen) []display.Text {
-	scope := p.Format("scope: %s", [...]string{"this call", "the turn", "the conversation"}[m.scope])
-	looked := p.Format("%s, ids checked up to turn %d", scope, m.of.Turn+1)
-	if m.of.Turn > 0 && len(m.exchange.CarriedCalls()) == 0 && m.scope != replay.WholeConversation {
-		looked = p.Format("%s, ids checked only in turn %d", scope, m.of.Turn+1)
-	}
-	return []display.Text{looked, scope}
 }
 
 // drawAnswer writes row y below the title. These rows show the worst outcome, the number of table rows that have it,
@@ -524,7 +518,10 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 		return
 	}
 	p.TextOn(screen.SideRoles[v.side], g, p.Pad(display.Join(p.Glyph.Side[v.side], display.Lit(" "), p.Clean(v.outcomeWord())), min(c.goes, p.Left)))
-	taken := takenWords(p, v.taken, c.taken)
+	taken := p.Clean(takesWords[v.taken.Verdict])
+	if c.taken >= proofColumn && v.taken.By != replay.NoProof {
+		taken = p.Format("%-8s %s", takesWords[v.taken.Verdict], [...]string{"", "by rule", "seen"}[v.taken.By])
+	}
 	if v.mute {
 		taken = display.Lit("not used")
 	}
@@ -537,14 +534,6 @@ func (m *replayMode) drawRow(p *screen.Pen, n int) {
 
 // takesWords say whether a provider accepts a request.
 var takesWords = [replay.NumVerdicts]string{replay.Unproven: "not known", replay.Accepted: "accepts", replay.Refused: "refuses"}
-
-// takenWords says whether the provider accepts the request. If there is room, it adds the source of this fact.
-func takenWords(p *screen.Pen, a replay.Acceptance, cells int) display.Text {
-	if cells < proofColumn || a.By == replay.NoProof {
-		return p.Clean(takesWords[a.Verdict])
-	}
-	return p.Format("%-8s %s", takesWords[a.Verdict], [...]string{"", "by rule", "seen"}[a.By])
-}
 
 // drawLosses writes the worst loss and the number of further losses. If the provider refuses the request and no loss
 // is high or critical, it writes the reason for the refusal instead.

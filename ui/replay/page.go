@@ -164,20 +164,16 @@ func (m *replayMode) drawPanes(p *screen.Pen, plan bodyLayout, y int) {
 		width := [...]int{plan.sentW, plan.wroteW}[i]
 		p.Field(width)
 		if y == 0 {
-			p.Caption(screen.Accent, m.sectionCaption(f), m.sectionSizes(f)...)
+			title := display.Clean(f.String())
+			if f == sentSection {
+				title = m.draw.Format("sent to %s", m.targets[m.to].Name)
+			}
+			p.Caption(screen.Accent, title, m.sectionSizes(f)...)
 			continue
 		}
 		m.drawSheet(p, f, y-1, plan.panes-1)
 		p.Fill(screen.Bare)
 	}
-}
-
-// sectionCaption returns the title of a section.
-func (m *replayMode) sectionCaption(f pageSection) display.Text {
-	if f != sentSection {
-		return display.Clean(f.String())
-	}
-	return m.draw.Format("sent to %s", m.targets[m.to].Name)
 }
 
 // sectionSizes describes the size of a section. It returns the longest form first.

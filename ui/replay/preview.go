@@ -347,7 +347,11 @@ func verdictOf(p *replay.Preview) verdict {
 		if !seen {
 			i = len(v.losses)
 			at[l.Code] = i
-			v.losses = append(v.losses, lossCount{code: l.Code, what: lostWords(p, l), severity: l.Severity, other: l.Other})
+			what := cmp.Or(l.Verdict, l.Description, l.Code)
+			if l.Kind == replay.ArgsEmptied && len(p.Calls) == 1 {
+				what = "all " + screen.Bytes(len(p.Calls[0].Original)).String()
+			}
+			v.losses = append(v.losses, lossCount{code: l.Code, what: what, severity: l.Severity, other: l.Other})
 		}
 		v.losses[i].times++
 		v.losses[i].severity = max(v.losses[i].severity, l.Severity)
@@ -364,14 +368,6 @@ func verdictOf(p *replay.Preview) verdict {
 	}
 	slices.SortStableFunc(v.losses, func(a, b lossCount) int { return cmp.Compare(b.severity, a.severity) })
 	return v
-}
-
-// lostWords describes a loss in a few words. If a call is sent empty, the loss is all of its bytes.
-func lostWords(p *replay.Preview, l replay.Loss) string {
-	if l.Kind == replay.ArgsEmptied && len(p.Calls) == 1 {
-		return "all " + screen.Bytes(len(p.Calls[0].Original)).String()
-	}
-	return cmp.Or(l.Verdict, l.Description, l.Code)
 }
 
 // worstOutcome returns a row with the worst outcome, or nil if there are no rows. An unknown outcome is the worst

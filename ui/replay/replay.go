@@ -157,16 +157,6 @@ func (m *replayMode) stepSelection(policy bool, by int) {
 	m.sections = [numSections]screen.Window{}
 }
 
-// switchScope selects the next scope with data.
-func (m *replayMode) switchScope() {
-	before := m.scope
-	for m.scope = (m.scope + 1) % replay.NumScopes; !m.hasScope(m.scope); m.scope = (m.scope + 1) % replay.NumScopes {
-	}
-	if m.sections = [numSections]screen.Window{}; before == replay.WholeTurn && !m.hasScope(replay.WholeConversation) {
-		m.host.Say(display.Lit("the conversation has no captured history"))
-	}
-}
-
 // Extend makes the shown previews that are missing or outdated.
 func (m *replayMode) Extend(v *providers.View, w, h int) {
 	if w != m.w || h != m.h {
@@ -282,7 +272,14 @@ func (m *replayMode) previousPolicyKey() screen.Binding {
 }
 
 func (m *replayMode) scopeKey() screen.Binding {
-	return screen.Key("s", "scope", "change the scope", m.switchScope)
+	return screen.Key("s", "scope", "change the scope", func() { // select the next scope with data
+		before := m.scope
+		for m.scope = (m.scope + 1) % replay.NumScopes; !m.hasScope(m.scope); m.scope = (m.scope + 1) % replay.NumScopes {
+		}
+		if m.sections = [numSections]screen.Window{}; before == replay.WholeTurn && !m.hasScope(replay.WholeConversation) {
+			m.host.Say(display.Lit("the conversation has no captured history"))
+		}
+	})
 }
 
 func (m *replayMode) rawKey() screen.Binding {

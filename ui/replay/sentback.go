@@ -215,7 +215,13 @@ func (m *sentBackMode) Keys() []screen.Binding {
 		screen.Key("N", "", "previous difference", func() { m.goToDifference(-1) }),
 		screen.Key("left h", "side", "select the model's side", side(false)).Show("h l"),
 		screen.Key("right l", "", "select the request's side", side(true)),
-		screen.Key("enter", "full request", "show the full request", m.openRequest),
+		screen.Key("enter", "full request", "show the full request", func() {
+			if m.read && len(m.carried.Body) > 0 {
+				m.request = m.newFullRequest()
+			} else {
+				m.host.Say(display.Lit("the request can't be read"))
+			}
+		}),
 	}
 	keys = append(keys, m.outlet.Keys(m.host, m.draw, m.sideBody)...)
 	if n := len(m.all); n > 1 {
@@ -511,15 +517,6 @@ type fullRequest struct {
 	screen.Window
 	title display.Text
 	sheet *panes.TextSheet // nil until the body is laid out
-}
-
-// openRequest shows the full request.
-func (m *sentBackMode) openRequest() {
-	if !m.read || len(m.carried.Body) == 0 {
-		m.host.Say(display.Lit("the request can't be read"))
-		return
-	}
-	m.request = m.newFullRequest()
 }
 
 // newFullRequest lays out the full request and scrolls to the arguments. It lays out a large request in another

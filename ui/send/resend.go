@@ -114,7 +114,11 @@ func (a *resendMode) Typing() *screen.Input { return a.typing }
 func (a *resendMode) Keys() []screen.Binding {
 	if a.typing != nil {
 		return []screen.Binding{
-			screen.Key("enter", "keep", "use this model", a.keepModel),
+			screen.Key("enter", "keep", "use this model", func() { // an empty name selects the default
+				h := a.destination().Host
+				a.models[h] = h.ModelOf(a.captured, a.typing.Value())
+				a.typing = nil
+			}),
 			screen.Key("esc", "cancel", "keep the old model", func() { a.typing = nil }),
 		}
 	}
@@ -133,7 +137,9 @@ func (a *resendMode) Keys() []screen.Binding {
 	keys = append(keys,
 		screen.Key("p", "policy", "next policy", func() { a.stepPolicy(1) }),
 		screen.Key("P", "", "previous policy", func() { a.stepPolicy(-1) }),
-		screen.Key("m", model, "change the model", a.editModel),
+		screen.Key("m", model, "change the model", func() {
+			a.typing = screen.NewInput(display.Lit(" model "), a.models[a.destination().Host], maxModel)
+		}),
 		screen.Key("tab shift+tab", body, "toggle body and hosts", turn),
 		screen.Key("left h right l", "", "", turn),
 		screen.Key("r", "raw", "toggle raw text", func() { a.raw = !a.raw }))
@@ -207,18 +213,6 @@ func (a *resendMode) stepPolicy(by int) {
 
 // maxModel is the maximum length, in characters, of a typed model name.
 const maxModel = 200
-
-// editModel opens the input for the model's name.
-func (a *resendMode) editModel() {
-	a.typing = screen.NewInput(display.Lit(" model "), a.models[a.destination().Host], maxModel)
-}
-
-// keepModel selects the typed model. An empty name selects the default.
-func (a *resendMode) keepModel() {
-	h := a.destination().Host
-	a.models[h] = h.ModelOf(a.captured, a.typing.Value())
-	a.typing = nil
-}
 
 // sendDraft sends the shown request.
 func (a *resendMode) sendDraft() {
