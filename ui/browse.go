@@ -27,7 +27,9 @@ func (b browse) Draw(p *screen.Pen, y int) { b.m.frame.drawPanes(p, y) }
 func (b browse) Keys() []screen.Binding {
 	m := b.m
 	if m.setup.isWaitingForClients() {
-		return screen.MergeHints(m.setup.setupKeys(), append([]screen.Binding{m.breakKey()}, m.globalKeys()...))
+		e := modes.Breakpoints(m.opt.Break) // works even before there is traffic
+		e.Do = func() { m.modeStack.openEntry(e) }
+		return screen.MergeHints(m.setup.setupKeys(), append([]screen.Binding{e.Binding}, m.globalKeys()...))
 	}
 	all := m.programKeys()
 	if m.hasOnlyMCP() {
@@ -93,7 +95,13 @@ func (m *Model) pausedKeys(all []screen.Binding) []screen.Binding {
 		}
 		keys = append(keys, cut)
 	}
-	leave := screen.Do("escape", m.moment.leaveTime).Hinted("close")
+	leave := screen.Do("escape", func() {
+		if m.search.query != "" || m.zoom {
+			m.stepBack(nil)
+		} else {
+			m.moment.goNow()
+		}
+	}).Hinted("close")
 	keys = append(keys, screen.Do("end-here", m.moment.endHere).Hinted("end it here"), screen.Do("bottom", m.moment.goNow).Hinted("now"),
 		screen.Do("pause", m.moment.togglePlaying).Hinted(word), leave, screen.Do("restart", m.moment.goToTurnStart))
 	return screen.MergeHints(keys, all)[:len(keys)]

@@ -140,8 +140,9 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 		left -= c.width
 		p.Field(c.width)
 		row := y - above
+		_, menu := fd.m.modeStack.activeMode().Mode.(modes.OverlayMode) // a menu has the focus, so no pane has a selected row
 		for _, s := range c.panes {
-			focused := s.pane != nil && s.pane == fd.m.focus && !fd.isMenuOpen()
+			focused := s.pane != nil && s.pane == fd.m.focus && !menu
 			if row == 0 && !fd.m.context.Bare {
 				focused = focused && !fd.hasHeavyStrip()
 			}
@@ -163,12 +164,6 @@ func (fd *frameDrawer) drawPanes(p *screen.Pen, y int) {
 		p.Field(left)
 		fd.drawFrame(p, len(fd.cols), y, boxed)
 	}
-}
-
-// isMenuOpen reports whether a menu has the keyboard focus, so that no pane has a selected row.
-func (fd *frameDrawer) isMenuOpen() bool {
-	_, is := fd.m.modeStack.activeMode().Mode.(modes.OverlayMode)
-	return is
 }
 
 // hasHeavyStrip reports whether the strip above the last row has a title, so that no pane has a heavy edge.

@@ -257,8 +257,13 @@ const (
 
 // budgetDelay returns the time until the next frame may be drawn. It also updates the write budget.
 func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
-	t := &m.redraw.budget
-	t.updateRoom(m.opt.Now(), m.opt.Written())
+	// Subtract the written bytes, and add budget for the elapsed time.
+	t, now, written := &m.redraw.budget, m.opt.Now(), m.opt.Written()
+	if !t.at.IsZero() {
+		t.room += int64(min(now.Sub(t.at), time.Second)) * budgetPerSecond / int64(time.Second)
+	}
+	t.room = max(min(t.room, maxBudgetSaved)-(written-t.written), -maxBudgetDebt)
+	t.at, t.written = now, written
 	least, urgent := int64(0), !m.isLive() && !m.moment.playing
 	if seen := m.pinned.turnCount() + t.ends; seen != t.seen {
 		t.seen, least = seen, -beginEndDebt
@@ -274,15 +279,6 @@ func (m *Model) budgetDelay(msg tea.Msg) time.Duration {
 		return 0
 	}
 	return max(frameTime, time.Duration(-t.room)*time.Second/budgetPerSecond)
-}
-
-// updateRoom subtracts the written bytes, and adds budget for the elapsed time.
-func (t *writeBudget) updateRoom(now time.Time, written int64) {
-	if !t.at.IsZero() {
-		t.room += int64(min(now.Sub(t.at), time.Second)) * budgetPerSecond / int64(time.Second)
-	}
-	t.room = max(min(t.room, maxBudgetSaved)-(written-t.written), -maxBudgetDebt)
-	t.at, t.written = now, written
 }
 
 // machinesTick updates the states of machines, even without traffic.

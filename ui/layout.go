@@ -113,7 +113,11 @@ const (
 func (d *paneLayout) arrangeBody(w, h int) []column {
 	switch {
 	case d.zoom || d.large:
-		return []column{{w, []paneSlot{d.zoomedSlot(h)}}}
+		slot := paneSlot{pane: d.focus, height: h}
+		if d.table[d.index(d.focus)].isTab() {
+			slot.tabs = d.panesAt(panes.Side, panes.Low)
+		}
+		return []column{{w, []paneSlot{slot}}}
 	case d.isStacked(w):
 		top := d.listRows(h)
 		tabs := d.panesAt(panes.Side, panes.Low)
@@ -161,14 +165,6 @@ func (d *paneLayout) isStacked(w int) bool {
 		return w < minBesideWidth
 	}
 	return w < twoColumns
-}
-
-// zoomedSlot returns a slot that shows the focused pane in the whole body.
-func (d *paneLayout) zoomedSlot(h int) paneSlot {
-	if d.table[d.index(d.focus)].isTab() {
-		return paneSlot{d.focus, h, d.panesAt(panes.Side, panes.Low)}
-	}
-	return paneSlot{pane: d.focus, height: h}
 }
 
 // panesAt returns the panes in the given areas.

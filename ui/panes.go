@@ -236,14 +236,6 @@ func (pl *paneLayout) Layout() Layout {
 	return l
 }
 
-// restoreLayout restores a saved layout.
-func (pl *paneLayout) restoreLayout(l Layout) {
-	pl.sizes, pl.order = paneSizes{l.List, l.Side, l.Above, l.Low}, l.Columns
-	if l.Tabs == TabsOpen { // older versions also saved closed tabs
-		pl.tabs = l.Tabs
-	}
-}
-
 // keepTabs saves whether the user opened a tab. It ignores tabs that links open. It doesn't save which tab is open,
 // because the next call may have no content for that tab. Closed tabs are not saved, because the next run would hide
 // the findings from a user who doesn't know the tabs.

@@ -115,7 +115,8 @@ func (s *routesPage) countTraffic() {
 	for _, t := range s.m.view.Session().Turns {
 		if row := byExchange[t.Exchange]; row != nil {
 			row.turns++
-			if s.isBadTurn(t) {
+			if present.VerdictOfTurn(s.m.view.Exchange(t.Exchange), t).Harm.IsBad() ||
+				slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return present.VerdictOfCall(c).Harm.IsBad() }) {
 				row.bad++
 			}
 		}
@@ -132,12 +133,6 @@ func (s *routesPage) countTraffic() {
 	if at != s.At {
 		s.MoveTo(at)
 	}
-}
-
-// isBadTurn reports whether the verdict on the turn or on one of its calls is bad.
-func (s *routesPage) isBadTurn(t *stream.Turn) bool {
-	return present.VerdictOfTurn(s.m.view.Exchange(t.Exchange), t).Harm.IsBad() ||
-		slices.ContainsFunc(t.Calls, func(c *stream.Call) bool { return present.VerdictOfCall(c).Harm.IsBad() })
 }
 
 // routeOf returns the row whose upstream URL is the longest prefix of the address, or nil if there is none.

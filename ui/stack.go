@@ -218,13 +218,6 @@ func (m *Model) newEntries() []modes.Entry {
 	)
 }
 
-// breakKey returns the key that opens the breakpoint page. It works even before there is traffic.
-func (m *Model) breakKey() screen.Binding {
-	e := modes.Breakpoints(m.opt.Break)
-	e.Do = func() { m.modeStack.openEntry(e) }
-	return e.Binding
-}
-
 // openEntry opens a mode, or shows why it can't be opened.
 func (ms *modeStack) openEntry(e modes.Entry) {
 	mode, why := e.New(modeHost{ms.m})
@@ -294,21 +287,17 @@ type quitDialog struct{ browse }
 func (l *quitDialog) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("q", "quit and cut", "quit and cut the streams", func() { l.m.modeStack.queueCmd(tea.Quit) }),
-		screen.Key("w", "wait, then quit", "quit when the streams and the client have ended", l.quitLater),
-		screen.Key("esc", "stay", "stay", l.cancelQuit),
+		screen.Key("w", "wait, then quit", "quit when the streams and the client have ended", func() {
+			l.m.modeStack.closeTop()
+			l.m.quitPending = true
+			l.m.quitWhenIdle()
+		}),
+		screen.Key("esc", "stay", "stay", func() {
+			l.m.quitPending = false
+			l.m.modeStack.closeTop()
+		}),
 		screen.Key("ctrl+c", "", "", func() { l.m.modeStack.queueCmd(tea.Interrupt) }),
 	}
-}
-
-func (l *quitDialog) cancelQuit() {
-	l.m.quitPending = false
-	l.m.modeStack.closeTop()
-}
-
-func (l *quitDialog) quitLater() {
-	l.m.modeStack.closeTop()
-	l.m.quitPending = true
-	l.m.quitWhenIdle()
 }
 
 // quitWhenIdle ends the program if no stream is open and the user has chosen to wait for that.

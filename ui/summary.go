@@ -133,21 +133,18 @@ func (s *summary) Keys() []screen.Binding {
 	m := s.m
 	keys := append([]screen.Binding{
 		screen.Can("help")[0],
-		screen.Key("enter", "show scene", "show scene", s.showSelected),
+		screen.Key("enter", "show scene", "show scene", func() {
+			if s.At < len(s.rows) {
+				m.tour.waits = true // until the user continues the tour
+				m.tour.showScene(s.rows[s.At].claim)
+			}
+		}),
 		m.tour.restartKey(),
 		screen.Key(":", "commands", "", nil),
 		screen.Key("q", "quit", "quit", func() { m.quitOrAsk(tea.Quit) }),
 		screen.Key("esc", "explore", "explore the demo", m.tour.exploreDemo),
 	}, m.tour.sceneKeys()...)
 	return append(keys, s.CursorKeys("", s.MoveTo)...)
-}
-
-// showSelected shows the selected scene. The tour then waits for the user to continue it.
-func (s *summary) showSelected() {
-	if s.At < len(s.rows) {
-		s.m.tour.waits = true
-		s.m.tour.showScene(s.rows[s.At].claim)
-	}
 }
 
 // Draw draws row y: a scene or a command, and on a wide screen a row of the chosen scene's arguments.

@@ -32,23 +32,15 @@ func (d *paneLayout) pickTab() {
 		return
 	}
 	tab := panes.Pane(d.m.wire)
-	switch t := d.m.selectedTurn(); {
+	loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
+	switch t, c := d.m.selectedTurn(), d.m.selectedCall(); {
 	case t == nil:
 	case panes.IsStalled(t):
 		tab = d.m.time
-	case d.hasLoudFinding(t):
+	case slices.ContainsFunc(t.Findings, loud), c != nil && !c.HasOnlyInfos() && slices.ContainsFunc(c.Findings, loud):
 		tab = d.m.findings
 	}
 	d.below = tab
-}
-
-// hasLoudFinding reports whether the selected call or turn has a finding above info.
-func (d *paneLayout) hasLoudFinding(t *stream.Turn) bool {
-	loud := func(f stream.Finding) bool { return f.Severity > stream.Info }
-	if c := d.m.selectedCall(); c != nil && !c.HasOnlyInfos() && slices.ContainsFunc(c.Findings, loud) {
-		return true
-	}
-	return slices.ContainsFunc(t.Findings, loud)
 }
 
 // Numbers of rows for the tabs under the document, including the row of names.

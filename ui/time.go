@@ -325,15 +325,6 @@ func (pm *pausedMoment) playWord() screen.StyledText {
 	return screen.StyledText{Role: screen.Caution, Text: display.Lit("PAUSED")}
 }
 
-// leaveTime closes the search or the zoom if one is open, or else goes back to now.
-func (pm *pausedMoment) leaveTime() {
-	if pm.m.search.query != "" || pm.m.zoom {
-		pm.m.stepBack(nil)
-		return
-	}
-	pm.goNow()
-}
-
 // saveCut saves a capture that ends at the moment.
 func (pm *pausedMoment) saveCut() {
 	data, err := pm.m.opt.Cut(pm.view)

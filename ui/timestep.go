@@ -221,7 +221,12 @@ func (bm *bookmarks) toggleBookmark(name string) {
 		bm.m.showNotice(display.Lit("nothing to bookmark"))
 		return
 	}
-	b := bookmark{name: bm.m.pen.Name(name), given: name != "", of: bm.m.selected, exchange: t.Exchange, nth: bm.nthOf(t)}
+	b := bookmark{name: bm.m.pen.Name(name), given: name != "", of: bm.m.selected, exchange: t.Exchange}
+	for _, other := range bm.m.in.Session().Turns {
+		if other.Exchange == t.Exchange && other.Number < t.Number {
+			b.nth++
+		}
+	}
 	if c != nil {
 		b.off = bm.m.doc.Offset()
 	}
@@ -242,16 +247,6 @@ func (bm *bookmarks) toggleBookmark(name string) {
 	}
 	bm.places = append(bm.places, b)
 	bm.m.showNotice(b.name.Between("bookmarked ", ": ' goes there"))
-}
-
-// nthOf returns the index of a turn in its exchange.
-func (bm *bookmarks) nthOf(t *stream.Turn) (n int) {
-	for _, other := range bm.m.in.Session().Turns {
-		if other.Exchange == t.Exchange && other.Number < t.Number {
-			n++
-		}
-	}
-	return n
 }
 
 // paletteBookmarks returns the bookmarks for the palette, the latest first.

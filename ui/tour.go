@@ -202,15 +202,6 @@ func (tp *tourPlayer) exploreDemo() {
 	}
 }
 
-// toggleTour pauses or continues the tour.
-func (tp *tourPlayer) toggleTour() {
-	if tp.waits || tp.isTourOpening() {
-		tp.playToNextScene()
-		return
-	}
-	tp.pauseTour()
-}
-
 func (tp *tourPlayer) pauseTour() {
 	tp.waits = true
 	tp.timer++
@@ -229,7 +220,13 @@ func (tp *tourPlayer) isSummaryOpen() bool {
 // tourKeys returns the tour's keys, which work whatever evidence is open. After any other key, the user has
 // control.
 func (tp *tourPlayer) tourKeys() []screen.Binding {
-	hold := screen.Do("pause", tp.m.tour.toggleTour).Hinted("pause")
+	hold := screen.Do("pause", func() {
+		if tp.waits || tp.isTourOpening() {
+			tp.playToNextScene()
+		} else {
+			tp.pauseTour()
+		}
+	}).Hinted("pause")
 	switch {
 	case tp.isTourOpening():
 		hold.Hint = "start"

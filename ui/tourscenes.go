@@ -151,7 +151,9 @@ var tourScenes = []tourScene{
 	},
 	{
 		of: tourCall{"history", 3, 1}, coming: display.Lit("an agent changes a call"),
-		seen: func(a sceneSubject) bool { return a.isSentBackAs("double-encoded") },
+		seen: func(a sceneSubject) bool {
+			return slices.ContainsFunc(a.call.SentBack, func(r stream.SentBackCall) bool { return r.Outcome == "double-encoded" })
+		},
 		caption: func(sceneSubject) caption {
 			return caption{
 				display.Lit("The model's call, next to the same call as its agent sent it back."),
@@ -279,11 +281,6 @@ func (a sceneSubject) brokenAt() int {
 		return err.Offset
 	}
 	return a.call.ArgsLen()
-}
-
-// isSentBackAs reports whether a request sent the call back with the given outcome.
-func (a sceneSubject) isSentBackAs(as string) bool {
-	return slices.ContainsFunc(a.call.SentBack, func(r stream.SentBackCall) bool { return r.Outcome == as })
 }
 
 // sameCalls returns the number of finished responses in the scenario that made the same call.

@@ -117,19 +117,15 @@ var ofOne = strings.NewReplacer("do not run", "does not run", "leave the call to
 
 // sentenceFor returns the rule's sentence for a call, in the form for the given number of programs.
 func (rule *runRule) sentenceFor(c *stream.Call, r stream.RuleRun, programs int) string {
-	text := strings.Replace(rule.many, " DELTA", deltaWords(c, r), 1)
+	delta := "" // the delta that completed the arguments, if it is known
+	if r.Event != 0 && r.Bytes != 0 && !r.Replaced {
+		delta = fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
+	}
+	text := strings.Replace(rule.many, " DELTA", delta, 1)
 	if programs == 1 {
 		text = ofOne.Replace(text)
 	}
 	return text
-}
-
-// deltaWords names the delta that completed the arguments. It returns "" if that delta is unknown.
-func deltaWords(c *stream.Call, r stream.RuleRun) string {
-	if r.Event == 0 || r.Bytes == 0 || r.Replaced {
-		return ""
-	}
-	return fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
 }
 
 // programNames joins the names of programs. The parameter own means that the only program is the sender of

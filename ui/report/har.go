@@ -120,10 +120,14 @@ func HAR(version string, all []Exchange) []byte {
 }
 
 func (x *Exchange) toHAR() harEntry {
+	query := []harPair{}
+	if u, err := url.Parse(x.URL); err == nil {
+		query = harPairs(u.Query())
+	}
 	e := harEntry{
 		Started:  x.Start.UTC().Format("2006-01-02T15:04:05.000Z07:00"),
 		Timings:  harTimings{0, toMillis(x.Wait), toMillis(x.Receive)},
-		Request:  harRequest{Method: x.Method, URL: x.URL, Version: "HTTP/1.1", Headers: harPairs(x.RequestHeader), Cookies: []harPair{}, Query: queryPairs(x.URL), HeadersSize: -1, BodySize: len(x.RequestBody)},
+		Request:  harRequest{Method: x.Method, URL: x.URL, Version: "HTTP/1.1", Headers: harPairs(x.RequestHeader), Cookies: []harPair{}, Query: query, HeadersSize: -1, BodySize: len(x.RequestBody)},
 		Response: harResponse{Status: x.Status, Version: "HTTP/1.1", Headers: harPairs(x.ResponseHeader), Cookies: []harPair{}, HeadersSize: -1, BodySize: x.Sent, Error: x.Why},
 	}
 	var unknown []string
@@ -191,12 +195,4 @@ func harPairs(header map[string][]string) []harPair {
 		}
 	}
 	return list
-}
-
-func queryPairs(address string) []harPair {
-	u, err := url.Parse(address)
-	if err != nil {
-		return []harPair{}
-	}
-	return harPairs(u.Query())
 }

@@ -49,7 +49,9 @@ func Write(to io.Writer, p *Page) error {
 	sum := sha256.Sum256([]byte(styleSheet()))
 	h.raw(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src '`).text("sha256-" + base64.StdEncoding.EncodeToString(sum[:])).raw("'; base-uri 'none'; form-action 'none'\">\n")
 	h.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n<meta name=\"referrer\" content=\"no-referrer\">\n")
-	h.raw("<title>").text(name).raw(" – toolscope</title>\n<style>").writeStyle().raw("</style>\n</head>\n<body>\n")
+	h.raw("<title>").text(name).raw(" – toolscope</title>\n<style>")
+	h.write(styleSheet())
+	h.raw("</style>\n</head>\n<body>\n")
 	h.raw(`<a class="skip" href="#turns">Skip to the turns</a>`).raw("\n<header><h1>").text(name).raw("</h1>\n")
 	if p.Redacted {
 		h.raw("<p>toolscope removed the keys and other secrets that it found.</p>\n")
@@ -166,12 +168,6 @@ func (h *writer) lines(b []byte) *writer {
 
 func (h *writer) writeInt(n int) *writer {
 	h.write(strconv.Itoa(n))
-	return h
-}
-
-// writeStyle writes the page's style sheet. The page's policy contains its hash.
-func (h *writer) writeStyle() *writer {
-	h.write(styleSheet())
 	return h
 }
 
