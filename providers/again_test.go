@@ -16,6 +16,18 @@ import (
 	"toolscope/stream"
 )
 
+// rereadAlone reads a rereadable exchange again, in the same way, into a separate inspector. Other exchanges don't
+// affect the result. In the new inspector, turns are numbered from 0 in the same order. The events are the same,
+// except for events that other exchanges cause: SentBack, Ran, the conversation of a turn, and their findings. The
+// session may differ in one fact that depends on other exchanges: which calls have the id of another call (IDDup,
+// IDDupAcrossTurns). Tools that an earlier request in the conversation declared are unknown.
+func (in *Inspector) rereadAlone(x *Exchange) (*Inspector, error) {
+	if !x.Rereadable() {
+		return nil, fmt.Errorf("exchange %d was not read from a file", x.Number)
+	}
+	return readAgain(x.from, x.Number, in.Request, in.readsAs(x))
+}
+
 // tape is a source that keeps its records. The number of a record is its position.
 type tape struct {
 	records []stream.Record

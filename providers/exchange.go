@@ -2,7 +2,6 @@ package providers
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -419,18 +418,6 @@ func (x *Exchange) freeAll() {
 // Rereadable reports whether the exchange has ended and can be read again from its source. If so, its bytes
 // don't need to be kept.
 func (x *Exchange) Rereadable() bool { return x.Ended && x.location().Source != nil }
-
-// rereadAlone reads a rereadable exchange again, in the same way, into a separate inspector. Other exchanges don't
-// affect the result. In the new inspector, turns are numbered from 0 in the same order. The events are the same,
-// except for events that other exchanges cause: SentBack, Ran, the conversation of a turn, and their findings. The
-// session may differ in one fact that depends on other exchanges: which calls have the id of another call (IDDup,
-// IDDupAcrossTurns). Tools that an earlier request in the conversation declared are unknown.
-func (in *Inspector) rereadAlone(x *Exchange) (*Inspector, error) {
-	if !x.Rereadable() {
-		return nil, fmt.Errorf("exchange %d was not read from a file", x.Number)
-	}
-	return readAgain(x.from, x.Number, in.Request, in.readsAs(x))
-}
 
 // readsAs returns the protocol that was forced for an exchange, or nil.
 func (in *Inspector) readsAs(x *Exchange) *protocol.Protocol {

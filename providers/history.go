@@ -51,7 +51,13 @@ func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 		x.past.messages, x.past.target, err = guessHistory(body)
 	}
 	x.past.broken = err != nil
-	x.past.nameAuthors()
+	for _, m := range x.past.messages {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; p.Kind == protocol.CallPart && p.ID != "" && json.Value(bytes.TrimSpace(p.Args)).IsString() {
+				p.Author = x.in.authorOf(p)
+			}
+		}
+	}
 	return x.past.messages, x.past.target
 }
 
@@ -62,18 +68,6 @@ func historyTarget(p *protocol.Protocol) *protocol.Target {
 		return nil
 	}
 	return historyTargetOf(p.Name)
-}
-
-// nameAuthors sets the author of the arguments for each call in the history, if the arguments are a string. The
-// author is the model if a response contains a call with the same id and the same arguments.
-func (h *history) nameAuthors() {
-	for _, m := range h.messages {
-		for i := range m.Parts {
-			if p := &m.Parts[i]; p.Kind == protocol.CallPart && p.ID != "" && json.Value(bytes.TrimSpace(p.Args)).IsString() {
-				p.Author = h.x.in.authorOf(p)
-			}
-		}
-	}
 }
 
 // authorOf returns the author of the arguments of a call in a history. The author is unknown if too many

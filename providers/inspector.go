@@ -1,6 +1,7 @@
 package providers
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -201,7 +202,14 @@ func partyOf(name string) stream.Party {
 // Close ends the input. Exchanges that are still open are cut off, unless a program still records them.
 func (in *Inspector) Close() {
 	in.closed = true
-	in.toolTraffic().trimHeads()
+	tools := in.toolTraffic()
+	for _, number := range slices.Sorted(maps.Keys(tools.may)) {
+		for _, r := range tools.may[number] {
+			in.writeModelRecord(r)
+		}
+	}
+	tools.may = nil
+	tools.log.Close()
 	for _, x := range in.exchanges {
 		if !in.recording[x.Number] {
 			x.end()

@@ -3,7 +3,6 @@ package providers
 import (
 	"bytes"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -156,18 +155,6 @@ func (m *mcpTraffic) feed(r stream.Record) {
 	}
 }
 
-// trimHeads ends the input. It passes on the kept records of exchanges that may be with an MCP server, as traffic
-// with a model, and closes the log.
-func (m *mcpTraffic) trimHeads() {
-	for _, number := range slices.Sorted(maps.Keys(m.may)) {
-		for _, r := range m.may[number] {
-			m.in.writeModelRecord(r)
-		}
-	}
-	m.may = nil
-	m.log.Close()
-}
-
 // isServer reports whether a request can only be for an MCP server, or is a shell command.
 func (m *mcpTraffic) isServer(h *stream.Head) bool {
 	if m.log.IsEndpoint(h) {
@@ -253,18 +240,6 @@ func (m *mcpTraffic) noteOffset(r *stream.Record, known int32) {
 	}
 	next.Ended = next.Ended || r.End
 	m.stops[r.Exchange] = append(all, next)
-}
-
-// stopsAt adds the offsets in exchanges with servers after a number of events.
-func (m *mcpTraffic) stopsAt(all map[int]ExchangeOffset, known int32) {
-	for number, list := range m.stops {
-		for i := len(list) - 1; i >= 0; i-- {
-			if list[i].known <= known+1 {
-				all[number] = list[i].ExchangeOffset
-				break
-			}
-		}
-	}
 }
 
 // matchEvent passes an event of the timeline to the matcher.

@@ -94,7 +94,14 @@ func (s *silence) afterEvent(e *stream.Event, number int32) {
 func (s *silence) noteDelta(e *stream.Event, kind gapKind) {
 	s.endGap(e)
 	if s.usual == nil {
-		s.usual = s.x.in.gapsOf(s.x, e.Turn)
+		in, key := s.x.in, gapsKey{host: hostOf(s.x.Head.URL)}
+		if t := in.Session().Turn(e.Turn); t != nil {
+			key.model = t.Model
+		}
+		if s.usual = in.gaps.get(key); s.usual == nil {
+			s.usual = new([numGapKinds]gapCounts)
+			in.gaps.set(key, s.usual, maxGapKeys)
+		}
 	}
 	s.last, s.kind, s.pings = e.At, kind, 0
 	s.deltas++
@@ -141,20 +148,6 @@ type gapsKey struct{ model, host string }
 
 // maxGapKeys is the maximum number of combinations of model and host for which gaps are counted.
 const maxGapKeys = 256
-
-// gapsOf returns the gaps seen so far with the model and host of a turn.
-func (in *Inspector) gapsOf(x *Exchange, turn int32) *[numGapKinds]gapCounts {
-	key := gapsKey{host: hostOf(x.Head.URL)}
-	if t := in.Session().Turn(turn); t != nil {
-		key.model = t.Model
-	}
-	u := in.gaps.get(key)
-	if u == nil {
-		u = new([numGapKinds]gapCounts)
-		in.gaps.set(key, u, maxGapKeys)
-	}
-	return u
-}
 
 // UsualGap returns the usual gap between deltas of arguments, for the model and host of a turn. It is the 95th
 // percentile of the gaps seen so far. The result known is false until enough gaps have been seen.

@@ -473,7 +473,15 @@ func (v *View) Offsets() map[int]ExchangeOffset {
 	for _, x := range v.Exchanges() {
 		all[x.Number] = ExchangeOffset{x.Request.Size(), x.Response.Size(), x.Head.Status != 0 || x.Response.Size() > 0, x.Ended}
 	}
-	v.in.toolTraffic().stopsAt(all, int32(v.ArrivedEvents()))
+	known := int32(v.ArrivedEvents())
+	for number, list := range v.in.toolTraffic().stops {
+		for _, stop := range slices.Backward(list) {
+			if stop.known <= known+1 {
+				all[number] = stop.ExchangeOffset
+				break
+			}
+		}
+	}
 	return all
 }
 

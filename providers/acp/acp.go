@@ -255,7 +255,8 @@ func (d *decoder) ensureCall(s *session, u json.Value) *call {
 		return nil
 	case c == nil:
 		info := stream.CallInfo{ID: turnPrefix().ReplaceAllString(id, ""), Name: name, Kind: cmp.Or(u.Get("kind").Text(), "other")}
-		info.Freeform = isFreeform(u.Get("rawInput"))
+		input := u.Get("rawInput")
+		info.Freeform = input.HasText() && json.Read(input.Append(nil)) != nil // text that isn't JSON
 		c = &call{Call: d.ensureTurn(s).NextCall(info), kind: info.Kind, rank: rank}
 		if c.IsCounted() {
 			d.Heartbeat()
@@ -306,11 +307,6 @@ func nameOf(u json.Value) (name string, rank int) {
 		return "[" + kind + "]", 1
 	}
 	return "[other]", 0
-}
-
-// isFreeform reports whether the arguments are text that isn't JSON.
-func isFreeform(input json.Value) bool {
-	return input.HasText() && json.Read(input.Append(nil)) != nil
 }
 
 // updateCall updates a call with the fields of a message.

@@ -22,9 +22,13 @@ func Protocol() protocol.Protocol {
 		Title:    "AG-UI",
 		Sniff:    sniffFrame,
 		Findings: findings,
-		New:      newDecoder,
-		Marks:    wireMarks,
-		Quiet:    []string{"RAW", "CUSTOM", "STATE_*", "ACTIVITY_*"},
+		New: func(o *protocol.Out) protocol.Decoder {
+			d := &decoder{Out: o, calls: map[string]*protocol.Call{}, others: map[string]bool{}}
+			d.ev.bindShape()
+			return d
+		},
+		Marks: wireMarks,
+		Quiet: []string{"RAW", "CUSTOM", "STATE_*", "ACTIVITY_*"},
 	}
 }
 

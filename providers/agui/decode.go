@@ -24,12 +24,6 @@ type decoder struct {
 	began int64 // first time stamp, in milliseconds
 }
 
-func newDecoder(o *protocol.Out) protocol.Decoder {
-	d := &decoder{Out: o, calls: map[string]*protocol.Call{}, others: map[string]bool{}}
-	d.ev.bindShape()
-	return d
-}
-
 // Frame reads one event.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // TanStack AI adds [DONE]

@@ -24,9 +24,13 @@ func Protocol() protocol.Protocol {
 		Title:    "AI SDK UI message stream",
 		Sniff:    sniffFrame,
 		Findings: findings,
-		New:      newDecoder,
-		Marks:    wireMarks,
-		Quiet:    []string{"data-*", "file", "source-*"},
+		New: func(o *protocol.Out) protocol.Decoder {
+			d := &decoder{Out: o, calls: map[string]*call{}, approvals: map[string]*call{}}
+			d.chunk.bindShape()
+			return d
+		},
+		Marks: wireMarks,
+		Quiet: []string{"data-*", "file", "source-*"},
 	}
 }
 

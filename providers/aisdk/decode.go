@@ -21,12 +21,6 @@ type decoder struct {
 	approvals map[string]*call // calls by approvalId
 }
 
-func newDecoder(o *protocol.Out) protocol.Decoder {
-	d := &decoder{Out: o, calls: map[string]*call{}, approvals: map[string]*call{}}
-	d.chunk.bindShape()
-	return d
-}
-
 // Frame reads one chunk. Every known chunk belongs to a message, whose start may be missing.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) {
@@ -41,7 +35,13 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "tool-input-start":
 		d.openCall(d.ensureTurn())
 	case "tool-input-delta":
-		d.readDelta(d.ensureTurn())
+		t := d.ensureTurn()
+		k := d.findCall(t)
+		if k == nil {
+			k = d.openCall(t)
+			k.Find(stream.ProtocolViolation, "a delta arrived before tool-input-start: the SDK's client stops here")
+		}
+		k.Args(c.delta)
 	case "tool-input-available":
 		if k := d.setArguments(d.ensureTurn(), c.input); !k.Sealed {
 			k.Seal()
@@ -226,15 +226,6 @@ func (d *decoder) findCall(t *protocol.Turn) *call {
 		return k
 	}
 	return nil
-}
-
-func (d *decoder) readDelta(t *protocol.Turn) {
-	k := d.findCall(t)
-	if k == nil {
-		k = d.openCall(t)
-		k.Find(stream.ProtocolViolation, "a delta arrived before tool-input-start: the SDK's client stops here")
-	}
-	k.Args(d.chunk.delta)
 }
 
 // setArguments reads the complete input of a call and returns the call. If the call has no arguments yet, they are

@@ -25,7 +25,7 @@ func Protocol() protocol.Protocol {
 		Title:    "Anthropic Messages",
 		Sniff:    sniffFrame,
 		Findings: findings,
-		New:      newDecoder,
+		New:      func(o *protocol.Out) protocol.Decoder { return &decoder{Out: o} },
 		Marks:    wireMarks,
 		Speaker:  &speaker,
 		Tools:    readTools,

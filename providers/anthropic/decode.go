@@ -51,8 +51,6 @@ var deltaBlocks = map[string]bool{"text": true, "thinking": true, "tool_use": tr
 // count from 0.
 const startSlot = 1 << 20
 
-func newDecoder(o *protocol.Out) protocol.Decoder { return &decoder{Out: o} }
-
 // Frame reads one event. The event type is in the body. If the body has no type, the name of the server-sent
 // event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
@@ -150,27 +148,22 @@ func (d *decoder) ensureTurn(event string) *protocol.Turn {
 func (d *decoder) readMessageObject(t *protocol.Turn, message json.Value, slot int32) {
 	blocks := message.Get("content").Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
-		d.readCompleteBlock(t, slot, blocks.Value())
+		block := blocks.Value()
+		kind := block.Get("type").Text()
+		if c := openCall(t, slot, kind, block); c == nil {
+			readOtherBlock(d.Out, t, slot, kind, block)
+		} else {
+			if input := block.Get("input"); input.IsPresent() {
+				c.Args(input)
+			} else {
+				reportNoInput(c)
+			}
+			c.Seal()
+		}
 		slot++
 	}
 	d.reportUsage(t, message.Get("usage"))
 	d.reportFinish(t, message.Get("stop_reason"), message.Get("stop_details"))
-}
-
-// readCompleteBlock reads a complete block. Such a block is in a body that was not streamed or, with programmatic
-// tool calling, in message_start.
-func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Value) {
-	kind := block.Get("type").Text()
-	if c := openCall(t, slot, kind, block); c != nil {
-		if input := block.Get("input"); input.IsPresent() {
-			c.Args(input)
-		} else {
-			reportNoInput(c)
-		}
-		c.Seal()
-		return
-	}
-	readOtherBlock(d.Out, t, slot, kind, block)
 }
 
 func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {

@@ -28,7 +28,11 @@ func Protocol() protocol.Protocol {
 		Name:  "bedrock",
 		Title: "Bedrock Converse",
 		Sniff: sniffFrame,
-		New:   newDecoder,
+		New: func(o *protocol.Out) protocol.Decoder {
+			d := &decoder{Out: o}
+			d.ev.bindShape()
+			return d
+		},
 		Marks: wireMarks,
 		Tools: readTools,
 		Model: readModel,

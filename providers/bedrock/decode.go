@@ -16,12 +16,6 @@ type decoder struct {
 	counted bool // metadata has come
 }
 
-func newDecoder(o *protocol.Out) protocol.Decoder {
-	d := &decoder{Out: o}
-	d.ev.bindShape()
-	return d
-}
-
 // Frame reads one event, a complete body or an error.
 func (d *decoder) Frame(f stream.Frame) error {
 	if err := d.ev.shape.Read(f.Data); err != nil {
@@ -264,7 +258,23 @@ func (d *decoder) readCompleteBlock(t *protocol.Turn, slot int32, block json.Val
 
 // reportUsage reports the usage, the tier and the routed model in a body or a metadata event.
 func (d *decoder) reportUsage(t *protocol.Turn) {
-	u := readUsage(d.ev.usage)
+	from := d.ev.usage
+	u := stream.Usage{
+		Input: protocol.CountOf(from.Get("inputTokens")), Output: protocol.CountOf(from.Get("outputTokens")),
+		CacheRead: protocol.CountOf(from.Get("cacheReadInputTokens")), CacheWrite: protocol.CountOf(from.Get("cacheWriteInputTokens")),
+	}
+	// Normally, cached tokens are part of totalTokens but not of inputTokens. If inputTokens and outputTokens alone add
+	// up to the total, inputTokens includes the cached tokens.
+	total := protocol.CountOf(from.Get("totalTokens"))
+	if inside := total.Reported && u.Input.N+u.Output.N == total.N; u.Input.Reported && !inside {
+		u.Input.N += u.CacheRead.N + u.CacheWrite.N
+	}
+	details := from.Get("cacheDetails").Scan()
+	for ok := details.Array(); ok; ok = details.Element() {
+		if detail := details.Value(); detail.Get("ttl").Is("1h") {
+			u.CacheWriteHour = protocol.CountOf(detail.Get("inputTokens"))
+		}
+	}
 	if u.Tier = d.ev.tier.Get("type").Text(); d.ev.tier.IsString() {
 		u.Tier = d.ev.tier.Text()
 	}
@@ -274,24 +284,4 @@ func (d *decoder) reportUsage(t *protocol.Turn) {
 	if invoked := d.ev.trace.Get("promptRouter").Get("invokedModelId").Text(); invoked != "" {
 		t.Update(stream.Opening{Model: invoked})
 	}
-}
-
-// readUsage returns the counts as stream.Usage. Normally, cached tokens are part of totalTokens but not of
-// inputTokens. If inputTokens and outputTokens alone add up to the total, inputTokens includes the cached tokens.
-func readUsage(u json.Value) stream.Usage {
-	n := stream.Usage{
-		Input: protocol.CountOf(u.Get("inputTokens")), Output: protocol.CountOf(u.Get("outputTokens")),
-		CacheRead: protocol.CountOf(u.Get("cacheReadInputTokens")), CacheWrite: protocol.CountOf(u.Get("cacheWriteInputTokens")),
-	}
-	total := protocol.CountOf(u.Get("totalTokens"))
-	if inside := total.Reported && n.Input.N+n.Output.N == total.N; n.Input.Reported && !inside {
-		n.Input.N += n.CacheRead.N + n.CacheWrite.N
-	}
-	details := u.Get("cacheDetails").Scan()
-	for ok := details.Array(); ok; ok = details.Element() {
-		if detail := details.Value(); detail.Get("ttl").Is("1h") {
-			n.CacheWriteHour = protocol.CountOf(detail.Get("inputTokens"))
-		}
-	}
-	return n
 }

@@ -133,32 +133,26 @@ func readBlock(v json.Value) protocol.Part {
 			p.Kind = protocol.TextPart
 			p.Text, _ = protocol.ResultText(s.Value().Get("content"))
 		case "reasoningContent":
-			readReasoning(&p, s.Value())
+			p.Kind = protocol.ReasoningPart
+			reasoning := s.Value()
+			shown := reasoning.Get("reasoningText")
+			p.Text, p.Signature = shown.Get("text").Unquoted(), shown.Get("signature").Text()
+			if redacted := reasoning.Get("redactedContent").Text(); redacted != "" {
+				p.Signature, p.SignatureOnly = redacted, true
+			}
 		case "toolUse":
-			readCall(&p, s.Value())
+			use := s.Value()
+			p.Kind, p.ToolKind = protocol.CallPart, "function"
+			p.ID, p.Name = use.Get("toolUseId").Text(), use.Get("name").Text()
+			if use.Get("type").Is(serverToolUse) {
+				p.ToolKind, p.RunByProvider = "server", true
+			}
+			p.SetArgs(use.Get("input"))
 		case "toolResult":
 			readResult(&p, s.Value())
 		}
 	}
 	return p
-}
-
-func readReasoning(p *protocol.Part, v json.Value) {
-	p.Kind = protocol.ReasoningPart
-	shown := v.Get("reasoningText")
-	p.Text, p.Signature = shown.Get("text").Unquoted(), shown.Get("signature").Text()
-	if redacted := v.Get("redactedContent").Text(); redacted != "" {
-		p.Signature, p.SignatureOnly = redacted, true
-	}
-}
-
-func readCall(p *protocol.Part, use json.Value) {
-	p.Kind, p.ToolKind = protocol.CallPart, "function"
-	p.ID, p.Name = use.Get("toolUseId").Text(), use.Get("name").Text()
-	if use.Get("type").Is(serverToolUse) {
-		p.ToolKind, p.RunByProvider = "server", true
-	}
-	p.SetArgs(use.Get("input"))
 }
 
 // readResult reads a result. JSON in the result is kept as the exact text. Only results of tools that the provider

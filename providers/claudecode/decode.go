@@ -66,7 +66,9 @@ func (d *decoder) reportUnknown() {
 func (d *decoder) ensureAgent(parent json.Value) *agent {
 	l := d.byParent[string(parent.OrDefault(nil))]
 	if l == nil {
-		l = newAgent(d, parent.Text())
+		l = &agent{of: d, parent: parent.Text()}
+		l.out = d.Nested(l.editEvent)
+		l.reset()
 		d.byParent[l.parent] = l
 		d.agents = append(d.agents, l)
 	}
@@ -113,7 +115,8 @@ func (d *decoder) readMessage(l *agent, message json.Value) {
 		}
 	}
 	if l.unstreamed {
-		l.keepEnding(message)
+		l.ending = endOf(message) // for the end of the message
+		l.partial = !message.Get("stop_reason").IsPresent() && message.Get("usage").IsPresent()
 	}
 	if t := l.out.Last(); t != nil && d.line.err.IsString() {
 		d.reportError(t, d.line.err.Text(), textOf(message.Get("content")))

@@ -28,13 +28,6 @@ type agent struct {
 // streamed message.
 const extraBlock = 1 << 21
 
-func newAgent(d *decoder, parent string) *agent {
-	l := &agent{of: d, parent: parent}
-	l.out = d.Nested(l.editEvent)
-	l.reset()
-	return l
-}
-
 // reset prepares the agent for another request.
 func (l *agent) reset() { l.decoder, l.unstreamed = l.of.inner(l.out), false }
 
@@ -118,12 +111,6 @@ func unparsedArguments(input json.Value) json.Value {
 		return raw
 	}
 	return nil
-}
-
-// keepEnding keeps the stop reason and usage of an assistant line for the end of its message.
-func (l *agent) keepEnding(message json.Value) {
-	l.ending = endOf(message)
-	l.partial = !message.Get("stop_reason").IsPresent() && message.Get("usage").IsPresent()
 }
 
 // startOf returns the event that begins a message.

@@ -54,8 +54,12 @@ func (d *decoder) Frame(f stream.Frame) error {
 			t := d.ensureTurn()
 			if kind == "turn.failed" {
 				t.Fail("", d.line.err.Text())
-			} else {
-				t.Usage(usageOf(d.line.usage))
+			} else { // the total usage of all responses in the turn
+				t.Usage(stream.Usage{
+					Input: protocol.CountOf(l.usage.Get("input_tokens")), Output: protocol.CountOf(l.usage.Get("output_tokens")),
+					CacheRead: protocol.CountOf(l.usage.Get("cached_input_tokens")), CacheWrite: protocol.CountOf(l.usage.Get("cache_write_input_tokens")),
+					Reasoning: protocol.CountOf(l.usage.Get("reasoning_output_tokens")),
+				})
 			}
 			t.End()
 		}
@@ -165,13 +169,4 @@ func (d *decoder) reportResult(c *protocol.Call, of *itemKind) {
 		return // a search has no result
 	}
 	d.turn.AddResultContent(c.ID, failed, given)
-}
-
-// usageOf returns the total usage of all responses in a turn.
-func usageOf(u json.Value) stream.Usage {
-	return stream.Usage{
-		Input: protocol.CountOf(u.Get("input_tokens")), Output: protocol.CountOf(u.Get("output_tokens")),
-		CacheRead: protocol.CountOf(u.Get("cached_input_tokens")), CacheWrite: protocol.CountOf(u.Get("cache_write_input_tokens")),
-		Reasoning: protocol.CountOf(u.Get("reasoning_output_tokens")),
-	}
 }

@@ -123,22 +123,19 @@ func (c *Chain) Name() string {
 func (c *Chain) Write(p []byte) ([]byte, error) {
 	c.out = reuseBuffer(c.out)
 	for len(p) > 0 && c.err == nil {
-		n := c.budget.receiveBytes(len(p))
-		c.out = append(c.out, c.decode(p[:n])...)
+		n := min(len(p), stepBytes-c.budget.sent%stepBytes) // up to the next step
+		c.budget.sent += n
+		step := p[:n]
+		for _, s := range c.stages {
+			if c.err != nil || len(step) == 0 {
+				break
+			}
+			step, c.err = s.write(step)
+		}
+		c.out = append(c.out, step...)
 		p = p[n:]
 	}
 	return c.out, c.err
-}
-
-// decode passes bytes through all stages.
-func (c *Chain) decode(p []byte) []byte {
-	for _, s := range c.stages {
-		if c.err != nil || len(p) == 0 {
-			break
-		}
-		p, c.err = s.write(p)
-	}
-	return p
 }
 
 // Close ends the input, and returns the remaining bytes of the body.
@@ -181,13 +178,6 @@ type sizeBudget struct{ sent int }
 // stepBytes is the number of encoded bytes that are counted at a time. Because of these steps, the offset at which a
 // body becomes too large doesn't depend on how the body was split into writes.
 const stepBytes = 4 << 10
-
-// receiveBytes counts at most n of the next encoded bytes, up to the next step. It returns how many it counted.
-func (b *sizeBudget) receiveBytes(n int) int {
-	n = min(n, stepBytes-b.sent%stepBytes)
-	b.sent += n
-	return n
-}
 
 // maxOutput returns the maximum number of bytes that a stage may have output so far.
 func (b *sizeBudget) maxOutput() int {

@@ -54,8 +54,11 @@ func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	calling := slices.ContainsFunc(parts, func(p protocol.Part) bool { return p.Kind == protocol.CallPart })
 	for _, p := range parts {
 		switch {
+		case p.Kind == protocol.CallPart && p.Raw != nil:
+			calls.Raw(p.Raw)
 		case p.Kind == protocol.CallPart:
-			writeCall(&calls, &p)
+			calls.Open('{').Member("id", p.ID).Member("type", "function").Key("function").Open('{')
+			protocol.WriteArgs(calls.Member("name", p.Name).Key("arguments"), &p).Close('}').Close('}')
 		case p.Kind == protocol.ReasoningPart && (p.Raw.IsString() || p.Raw == nil && calling):
 			thought = append(thought, p.Text...)
 		case p.Kind == protocol.ReasoningPart && p.Raw == nil:
@@ -71,15 +74,6 @@ func encodeAssistant(m *protocol.Message, parts []protocol.Part) []byte {
 	}
 	return json.ReplaceMembers(m.Raw, m.RoleMember(), contentMember(m, said),
 		json.UpdatedMember(m.Raw, "tool_plan", plan.Text), json.UpdatedMember(m.Raw, "tool_calls", json.WrapArray(&calls)))
-}
-
-func writeCall(w *json.Writer, p *protocol.Part) {
-	if p.Raw != nil {
-		w.Raw(p.Raw)
-		return
-	}
-	w.Open('{').Member("id", p.ID).Member("type", "function").Key("function").Open('{')
-	protocol.WriteArgs(w.Member("name", p.Name).Key("arguments"), p).Close('}').Close('}')
 }
 
 func encodeResult(p *protocol.Part) []byte {

@@ -125,7 +125,14 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 		}
 		if p.Signature != "" || p.Item != "" || p.Failed || p.SignatureOnly {
 			_, _ = h.WriteString("\x00" + p.Signature + "\x00" + p.Item + "\x00")
-			_ = h.WriteByte(flagBits(p.Failed, p.SignatureOnly))
+			flags := byte(0)
+			if p.Failed {
+				flags |= 1
+			}
+			if p.SignatureOnly {
+				flags |= 2
+			}
+			_ = h.WriteByte(flags)
 		}
 		_, _ = h.Write(p.Text)
 		_, _ = h.Write(p.Args)
@@ -134,16 +141,6 @@ func hashMessage(seed maphash.Seed, m *protocol.Message) uint64 {
 		}
 	}
 	return h.Sum64()
-}
-
-// flagBits packs the flags into bits, the first flag into the lowest bit.
-func flagBits(flags ...bool) (bits byte) {
-	for i, flag := range flags {
-		if flag {
-			bits |= 1 << i
-		}
-	}
-	return bits
 }
 
 // hashRaw returns the hash of a value, or 0 if there is no value.

@@ -77,8 +77,16 @@ func openDocument(text []byte, form *Form, read Reader) (*document, error) {
 		return nil, err
 	}
 	request := text
-	if form != Body {
-		request = d.composeRequest()
+	if form != Body { // the request has the items as its history
+		request = []byte(`{"` + d.history + `":[`)
+		for i, it := range d.items {
+			if i > 0 {
+				request = append(request, ',')
+			}
+			d.spans = append(d.spans, span{len(request), it.from, it.to - it.from})
+			request = append(request, d.text[it.from:it.to]...)
+		}
+		request = append(request, "]}"...)
 	}
 	var err error
 	if d.Request, err = read(request); err != nil {
@@ -131,19 +139,6 @@ func (d *document) addElements(array json.Value) {
 func (d *document) rangeOf(v json.Value) valueRange {
 	at := cap(d.text) - cap(v)
 	return valueRange{at, at + len(v)}
-}
-
-// composeRequest returns a request with the items as its history, and records which parts were copied.
-func (d *document) composeRequest() []byte {
-	request := []byte(`{"` + d.history + `":[`)
-	for i, it := range d.items {
-		if i > 0 {
-			request = append(request, ',')
-		}
-		d.spans = append(d.spans, span{len(request), it.from, it.to - it.from})
-		request = append(request, d.text[it.from:it.to]...)
-	}
-	return append(request, "]}"...)
 }
 
 // inText converts a range of the request to a range of the file. If the file doesn't contain all of it in one place,
@@ -268,13 +263,4 @@ func (d *document) rawOf(r valueRange) json.Value { return d.text[r.from:r.to] }
 // lineOf returns the number of the line that contains an offset, counted from 1.
 func lineOf(text []byte, offset int) int {
 	return bytes.Count(text[:min(offset, len(text))], []byte("\n")) + 1
-}
-
-// pathOf returns the path of a range in the request body or, in a session file, within its line.
-func (d *document) pathOf(r valueRange) string {
-	i := 0
-	if d.Form != Body {
-		i = bytes.LastIndexByte(d.text[:r.from], '\n') + 1
-	}
-	return json.PathAt(d.text[i:], r.from-i, r.to-i)
 }

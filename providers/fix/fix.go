@@ -1,6 +1,7 @@
 package fix
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/providers/requestrules"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // A Fault is a place in a file that breaks a rule of the target.
@@ -130,7 +132,12 @@ func (d *document) faultsOf(breaches []requestrules.Breach) (all []Fault) {
 				place = d.toolNamePlace(at.Part)
 			}
 			if place.isKnown() {
-				f.Path, f.Line, f.Start, f.End = d.pathOf(place), lineOf(d.text, place.from), place.from, place.to
+				begin := 0 // of the request body or, in a session file, of the line
+				if d.Form != Body {
+					begin = bytes.LastIndexByte(d.text[:place.from], '\n') + 1
+				}
+				f.Path = json.PathAt(d.text[begin:], place.from-begin, place.to-begin)
+				f.Line, f.Start, f.End = lineOf(d.text, place.from), place.from, place.to
 			}
 			all = append(all, f)
 		}

@@ -92,7 +92,14 @@ func (d *decoder) readChunk(data json.Value) error {
 	d.ensureTurn(c)
 	for i := range c.candidates.Len() {
 		k := c.candidates.At(i)
-		ch := d.ensureCandidate(k.index.Int32())
+		index := k.index.Int32()
+		ch := d.byIndex[index]
+		if ch == nil {
+			ch = &candidateState{index: index}
+			d.byIndex[index] = ch
+			d.choices = append(d.choices, ch)
+			d.running++
+		}
 		for j := range k.parts.Len() {
 			d.readPart(ch, k.parts.At(j))
 		}
@@ -129,17 +136,6 @@ func (d *decoder) ensureTurn(c *chunk) {
 // candidates have finished.
 func (d *decoder) isNext(c *chunk) bool {
 	return d.isFinished() && d.turn.ID != "" && c.id.HasText() && !c.id.Is(d.turn.ID) && c.candidates.Len() > 0
-}
-
-func (d *decoder) ensureCandidate(index int32) *candidateState {
-	ch := d.byIndex[index]
-	if ch == nil {
-		ch = &candidateState{index: index}
-		d.byIndex[index] = ch
-		d.choices = append(d.choices, ch)
-		d.running++
-	}
-	return ch
 }
 
 func (d *decoder) readPart(ch *candidateState, p *part) {

@@ -32,12 +32,6 @@ type step struct {
 	answer string         // id of a call, if the step is its result
 }
 
-func newDecoder(o *protocol.Out) protocol.Decoder {
-	d := &decoder{Out: o}
-	d.ev.bindShape()
-	return d
-}
-
 // Frame reads one event. The event's type is in the body. If the body has no type, the name of the
 // server-sent event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
@@ -141,7 +135,11 @@ func (d *decoder) readStep(st *step, slot int32, s json.Value, starts bool) {
 	kind := s.Get("type").Text()
 	switch info, isCall := callOf(kind); {
 	case isCall:
-		d.openCall(st, slot, info, s)
+		if name := s.Get("name").Text(); name != "" {
+			info.Name = name
+		}
+		info.ID, info.MCPServer, info.Signature = s.Get("id").Text(), s.Get("server_name").Text(), s.Get("signature").Text()
+		st.call = d.turn.OpenCall(slot, info)
 		// At the start of a step, {} is a placeholder that the deltas replace.
 		if args := s.Get("arguments"); args.IsPresent() && !(starts && args.EmptyObject()) {
 			st.call.Args(args)
@@ -159,14 +157,6 @@ func (d *decoder) readStep(st *step, slot int32, s json.Value, starts bool) {
 	for item := range s.Get("content").Elements() {
 		d.turn.AppendText(item.Get("text"))
 	}
-}
-
-func (d *decoder) openCall(st *step, slot int32, info stream.CallInfo, s json.Value) {
-	if name := s.Get("name").Text(); name != "" {
-		info.Name = name
-	}
-	info.ID, info.MCPServer, info.Signature = s.Get("id").Text(), s.Get("server_name").Text(), s.Get("signature").Text()
-	st.call = d.turn.OpenCall(slot, info)
 }
 
 // reportResult reports the result of a call that the provider ran. A delta may omit the id of the call.

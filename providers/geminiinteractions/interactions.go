@@ -19,11 +19,15 @@ import (
 // Protocol returns the protocol of the Interactions API.
 func Protocol() protocol.Protocol {
 	return protocol.Protocol{
-		Name:          "gemini-interactions",
-		Title:         "Gemini Interactions",
-		Sniff:         sniffFrame,
-		Findings:      findings,
-		New:           newDecoder,
+		Name:     "gemini-interactions",
+		Title:    "Gemini Interactions",
+		Sniff:    sniffFrame,
+		Findings: findings,
+		New: func(o *protocol.Out) protocol.Decoder {
+			d := &decoder{Out: o}
+			d.ev.bindShape()
+			return d
+		},
 		Marks:         wireMarks,
 		Tools:         readTools,
 		Model:         readModel,

@@ -127,7 +127,7 @@ func (t *dialogue) roundOf(r *Request) *Request {
 // waitingRequest returns the waiting request that a message from the other side refers to, or nil if there is none.
 // It prefers a request in the same exchange. If there is none in it, exactly one request in the same session must
 // match.
-func (t *dialogue) waitingRequest(id string, fromServer bool, same func(*Request) bool) *Request {
+func (t *dialogue) waitingRequest(fromServer bool, same func(*Request) bool) *Request {
 	found, n := -1, 0
 	for i, r := range t.log.open {
 		switch {
@@ -159,7 +159,7 @@ func (l *Log) stopWaiting(r *Request) {
 
 func (t *dialogue) readResponse(m *message, fromServer bool, at time.Duration) {
 	id := string(m.id)
-	r := t.waitingRequest(id, !fromServer, func(r *Request) bool { return r.ID == id })
+	r := t.waitingRequest(!fromServer, func(r *Request) bool { return r.ID == id })
 	switch {
 	case r != nil:
 		t.setResponse(r, m, at, t.known)
@@ -229,12 +229,12 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 	switch method {
 	case "notifications/progress":
 		token := string(m.params.Get("progressToken"))
-		if r := t.waitingRequest(token, !fromServer, func(r *Request) bool { return r.token != "" && r.token == token }); r != nil {
+		if r := t.waitingRequest(!fromServer, func(r *Request) bool { return r.token != "" && r.token == token }); r != nil {
 			r.Progress++
 		}
 	case "notifications/cancelled":
 		id := string(m.params.Get("requestId"))
-		r := t.waitingRequest(id, fromServer, func(r *Request) bool { return r.ID == id })
+		r := t.waitingRequest(fromServer, func(r *Request) bool { return r.ID == id })
 		if r == nil { // the request already has its response: clients also cancel requests after the response
 			return
 		}

@@ -44,9 +44,17 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case l.message.Kind() != '{' && !l.response.IsString() && l.calls.Kind() != '[' && !done:
 		d.Unknown("a line without a response")
 	default:
-		d.readContent(d.ensureTurn())
+		t := d.ensureTurn()
+		t.AppendReasoning(0, l.thinking)
+		t.AppendText(l.content)
+		t.AppendText(l.response)
+		for call := range l.calls.Elements() {
+			var w protocol.FunctionCall
+			w.Read(call)
+			reportCall(t, &w)
+		}
 		if done {
-			d.endTurn(d.turn)
+			d.endTurn(t)
 		}
 	}
 	d.countLine(f.Data)
@@ -85,18 +93,6 @@ func (d *decoder) ensureTurn() *protocol.Turn {
 		d.turn = d.Open(stream.Opening{Model: d.line.model.Text()})
 	}
 	return d.turn
-}
-
-func (d *decoder) readContent(t *protocol.Turn) {
-	l := d.line
-	t.AppendReasoning(0, l.thinking)
-	t.AppendText(l.content)
-	t.AppendText(l.response)
-	for call := range l.calls.Elements() {
-		var w protocol.FunctionCall
-		w.Read(call)
-		reportCall(t, &w)
-	}
 }
 
 // reportCall reports a call, which is always complete in its line.

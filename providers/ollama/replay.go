@@ -40,7 +40,12 @@ func encodeMessage(m *protocol.Message, parts []protocol.Part) []byte {
 		case protocol.ReasoningPart:
 			thinking = append(thinking, p.Text...)
 		case protocol.CallPart:
-			writeCall(&calls, p, number)
+			if p.Raw != nil {
+				calls.Raw(p.Raw)
+			} else {
+				calls.Open('{').MemberIfSet("id", p.ID).Key("function").Open('{').Key("index").Int(number)
+				protocol.WriteArgs(calls.Member("name", p.Name).Key("arguments"), p).Close('}').Close('}')
+			}
 			number++
 		case protocol.OtherPart:
 			if p.Raw.IsString() {
@@ -60,15 +65,6 @@ func encodeMessage(m *protocol.Message, parts []protocol.Part) []byte {
 		json.UpdatedMember(m.Raw, "thinking", thought.Text),
 		json.UpdatedMember(m.Raw, "images", json.WrapArray(&images)),
 		json.UpdatedMember(m.Raw, "tool_calls", json.WrapArray(&calls)))
-}
-
-func writeCall(w *json.Writer, p *protocol.Part, index int) {
-	if p.Raw != nil {
-		w.Raw(p.Raw)
-		return
-	}
-	w.Open('{').MemberIfSet("id", p.ID).Key("function").Open('{').Key("index").Int(index)
-	protocol.WriteArgs(w.Member("name", p.Name).Key("arguments"), p).Close('}').Close('}')
 }
 
 // encodeResult writes a result. Ollama matches the result to its call by the tool's name, or by the id if the

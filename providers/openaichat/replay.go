@@ -91,8 +91,12 @@ func reasoningMembers(before json.Value, parts []protocol.Part) []json.Member {
 		switch {
 		case p.Raw.IsString(), p.Raw == nil && !detailed:
 			texts = append(texts, p.Text)
+		case p.Raw != nil:
+			details.Raw(p.Raw)
+		case p.SignatureOnly:
+			details.Open('{').Member("type", "reasoning.encrypted").Member("data", p.Signature).MemberIfSet("id", p.ID).Close('}')
 		default:
-			writeDetail(&details, &p)
+			details.Open('{').Member("type", "reasoning.text").Key("text").Bytes(p.Text).MemberIfSet("signature", p.Signature).MemberIfSet("id", p.ID).Close('}')
 		}
 	}
 	list := json.UpdatedMember(before, "reasoning_details", json.WrapArray(&details))
@@ -127,18 +131,6 @@ func reasoningTexts(before json.Value, texts [][]byte, detailed bool) (members [
 		members[0].Value = json.AppendQuoted(nil, all)
 	}
 	return members
-}
-
-// writeDetail writes an element of reasoning_details.
-func writeDetail(w *json.Writer, p *protocol.Part) {
-	switch {
-	case p.Raw != nil:
-		w.Raw(p.Raw)
-	case p.SignatureOnly:
-		w.Open('{').Member("type", "reasoning.encrypted").Member("data", p.Signature).MemberIfSet("id", p.ID).Close('}')
-	default:
-		w.Open('{').Member("type", "reasoning.text").Key("text").Bytes(p.Text).MemberIfSet("signature", p.Signature).MemberIfSet("id", p.ID).Close('}')
-	}
 }
 
 // callMembers returns the fields with the calls of a message: a list, and a function_call, which has no id.

@@ -122,7 +122,17 @@ func (d *decoder) Close() {
 func (d *decoder) readNonEvent(data json.Value) {
 	switch ev := &d.ev; {
 	case ev.object.Is("response"), ev.output.Kind() == '[':
-		d.readResponse(data)
+		d.latestTurn().close("the stream ended without response.completed: a complete response follows")
+		r := d.response.read(data)
+		t := d.openTurn(r)
+		t.isBody = true
+		if r.status.Is("queued") || r.status.Is("in_progress") {
+			t.waiting = true
+			d.compareOutput(t, r, bodyCopy)
+			t.Find(responseNotOver, "the response is %s: the body is a snapshot of the response so far", stream.Fact(r.status.Text()))
+			return
+		}
+		d.finishTurn(t, r, bodyCopy, r.status.Text())
 	case protocol.IsError(ev.err), ev.message.IsString():
 		d.reportError(data)
 	default:
@@ -210,21 +220,6 @@ func (d *decoder) endResponse(status string) {
 
 // bodyCopy is the name for the copy of the arguments in a complete body.
 const bodyCopy = "the body"
-
-// readResponse reads a response that was not streamed, or a snapshot of a background response.
-func (d *decoder) readResponse(raw json.Value) {
-	d.latestTurn().close("the stream ended without response.completed: a complete response follows")
-	r := d.response.read(raw)
-	t := d.openTurn(r)
-	t.isBody = true
-	if r.status.Is("queued") || r.status.Is("in_progress") {
-		t.waiting = true
-		d.compareOutput(t, r, bodyCopy)
-		t.Find(responseNotOver, "the response is %s: the body is a snapshot of the response so far", stream.Fact(r.status.Text()))
-		return
-	}
-	d.finishTurn(t, r, bodyCopy, r.status.Text())
-}
 
 // reportError reports an error event. The error's fields are in the event itself, as documented, or in an error
 // object, as seen in recorded streams. A response.failed event may repeat the error before or after this event.
@@ -445,7 +440,15 @@ func (t *turn) addItem(w *wireItem, index int64) *item {
 	if index < 0 || index >= int64(extraSlot) || len(t.items.at[index]) > 0 {
 		it.slot = extraSlot + int32(len(t.items.all))
 	}
-	t.items.add(it)
+	if s := &t.items; len(s.all) < stream.MaxCalls {
+		if s.at == nil {
+			s.at, s.byID, s.byCall = map[int64][]*item{}, map[string][]*item{}, map[string][]*item{}
+		}
+		it.place = len(s.all)
+		s.all = append(s.all, it)
+		s.at[index] = append(s.at[index], it)
+		moveItem(s.byID, it, "", it.id)
+	}
 	if _, known := callKinds[it.kind]; !known && !otherItems[it.kind] && !strings.HasSuffix(it.kind, "_output") && it.kind != "" {
 		t.Unknown("item " + it.kind)
 	}

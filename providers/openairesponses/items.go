@@ -293,20 +293,6 @@ type items struct {
 	byCall map[string][]*item // items by call_id
 }
 
-// add adds a new item to the lists. An item beyond the limit on calls is not listed, so later events don't find it.
-func (s *items) add(it *item) {
-	if len(s.all) >= stream.MaxCalls {
-		return
-	}
-	if s.at == nil {
-		s.at, s.byID, s.byCall = map[int64][]*item{}, map[string][]*item{}, map[string][]*item{}
-	}
-	it.place = len(s.all)
-	s.all = append(s.all, it)
-	s.at[it.index] = append(s.at[it.index], it)
-	moveItem(s.byID, it, "", it.id)
-}
-
 func (s *items) setCallID(it *item, id string) {
 	if s.isListed(it) {
 		moveItem(s.byCall, it, it.callID, id)

@@ -51,7 +51,10 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 			}
 		}
 		for rest := m.Parts; len(rest) > 0; {
-			n := sameMessage(rest)
+			n := 1 // number of parts that belong to one item: several parts only if they are blocks of the same message
+			for n < len(rest) && isBlock(&rest[0]) && isBlock(&rest[n]) && rest[0].Item == rest[n].Item {
+				n++
+			}
 			if item := encodeItem(m.Role, rest[:n], calls); item != nil {
 				out = append(out, item)
 			}
@@ -59,15 +62,6 @@ func encodeHistory(messages []protocol.Message) (out [][]byte) {
 		}
 	}
 	return out
-}
-
-// sameMessage returns the number of leading parts that belong to one item, which is at least one. Several parts
-// belong to one item only if they are blocks of the same message.
-func sameMessage(parts []protocol.Part) (n int) {
-	for n = 1; n < len(parts) && isBlock(&parts[0]) && isBlock(&parts[n]) && parts[0].Item == parts[n].Item; {
-		n++
-	}
-	return n
 }
 
 // isBlock reports whether a part is a block in the content of a message, or can become one.

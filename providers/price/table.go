@@ -39,11 +39,17 @@ type tableRow struct {
 // read returns the price of the row. If the row is embedded and not yet parsed, it is parsed first.
 func (r *tableRow) read() Price {
 	if r.line != nil {
-		p, err := parseEmbedded(r.line)
-		if err != nil {
+		var row embeddedRow
+		if err := json.Unmarshal(r.line, &row); err != nil {
 			panic(err) // can't happen, because a test reads every row
 		}
-		r.Price, r.line = p, nil
+		r.Price = Price{
+			Provider: row.Provider, ID: row.ID, Rates: row.asRates(), Tiers: tiersOf(row.Tiers), Names: row.Names, AsOf: row.AsOf, Doubt: row.Doubt,
+		}
+		for _, s := range row.Since {
+			r.Since = append(r.Since, Change{s.Day, s.asRates(), tiersOf(s.Tiers)})
+		}
+		r.line = nil
 	}
 	return r.Price
 }
@@ -269,16 +275,6 @@ func (r embeddedRates) asRates() Rates {
 		Rate(r.Input), Rate(r.Output), Rate(r.CacheRead), Rate(r.CacheWrite), Rate(r.Hour),
 		Rate(r.AudioInput), Rate(r.AudioCached), Rate(r.AudioOutput), Rate(r.Searches),
 	}
-}
-
-func parseEmbedded(line []byte) (p Price, err error) {
-	var r embeddedRow
-	err = json.Unmarshal(line, &r)
-	p = Price{Provider: r.Provider, ID: r.ID, Rates: r.asRates(), Tiers: tiersOf(r.Tiers), Names: r.Names, AsOf: r.AsOf, Doubt: r.Doubt}
-	for _, s := range r.Since {
-		p.Since = append(p.Since, Change{s.Day, s.asRates(), tiersOf(s.Tiers)})
-	}
-	return p, err
 }
 
 func tiersOf(list []embeddedTier) (tiers []Tier) {

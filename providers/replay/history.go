@@ -259,24 +259,18 @@ func (m *matcher) readTurn(t *candidateTurn, c *Candidate) {
 			own++
 		}
 	}
-	t.markTwice()
+	if len(t.calls) > 1 {
+		last := make(map[string]*earlierCall, len(t.calls))
+		for i := range t.calls {
+			e := &t.calls[i]
+			if other := last[e.id]; other != nil {
+				e.twice, other.twice = true, true
+			}
+			last[e.id] = e
+		}
+	}
 	if n, ok := m.at[t.Position]; ok && t.Position.Begin != 0 && !m.common[placeKey(t.Position)] {
 		t.placed, t.callRange = true, callRange{n, n + own}
-	}
-}
-
-// markTwice marks the calls in the turn that share an id with another call.
-func (t *candidateTurn) markTwice() {
-	if len(t.calls) < 2 {
-		return
-	}
-	last := make(map[string]*earlierCall, len(t.calls))
-	for i := range t.calls {
-		e := &t.calls[i]
-		if other := last[e.id]; other != nil {
-			e.twice, other.twice = true, true
-		}
-		last[e.id] = e
 	}
 }
 

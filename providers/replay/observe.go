@@ -137,7 +137,12 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 			o.lowerOutcome(WasMoved)
 		}
 	} else if !m.KeptByProvider && m.goesOn(h.message) {
-		o.markOrphaned(m.orphanOf(c))
+		if l := m.orphanOf(c); l == nil {
+			o.addLoss(OrphanCall.newLoss("the history has no result for the call, and the conversation continues"))
+		} else {
+			o.addLoss(OrphanCall.newLoss("the call's result still has the id %s", quoteShort(l.part.ID)))
+		}
+		o.lowerOutcome(WasOrphaned)
 	}
 	return o, true
 }
@@ -193,17 +198,6 @@ func (t *candidateTurn) chosenOther(c *earlierCall) bool {
 		}
 	}
 	return false
-}
-
-// markOrphaned adds the loss for a call that has no result although the conversation continues. The parameter l is a
-// result with the call's old id, or nil.
-func (o *Observation) markOrphaned(l *orphan) {
-	if l == nil {
-		o.addLoss(OrphanCall.newLoss("the history has no result for the call, and the conversation continues"))
-	} else {
-		o.addLoss(OrphanCall.newLoss("the call's result still has the id %s", quoteShort(l.part.ID)))
-	}
-	o.lowerOutcome(WasOrphaned)
 }
 
 // lowerOutcome sets the treatment of a call, if the value of its arguments did not change.

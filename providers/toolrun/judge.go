@@ -15,7 +15,12 @@ import (
 // matchRun matches a tool request to its call, either by the call's id or by equal arguments.
 func (m *Matcher) matchRun(a *ToolRequest) {
 	if a.Request.CallID != "" {
-		m.findByID(a)
+		for _, of := range slices.Backward(m.calls) { // the latest call with that id in the same run
+			if of.ID == a.Request.CallID && of.Run == a.Server.Run {
+				m.join(a, of, stream.ByID, 1)
+				break
+			}
+		}
 		return
 	}
 	var free, taken []*Call
@@ -46,16 +51,6 @@ func (m *Matcher) matchRun(a *ToolRequest) {
 // settledOr reports whether the arguments of a call and of a request are completely known and equal.
 func (of *Call) settledOr(a *ToolRequest) bool {
 	return !of.unseen && (of.Args != nil || of.Size == 0) && a.ArgsSize == len(a.Request.Args) && (of.syntax == json.SyntaxObject || of.syntax == json.SyntaxEmpty) && sameArgs(of.writtenArgs(a), a.Request.Args)
-}
-
-// findByID matches a request that contains a call's id to the latest call with that id in the same run.
-func (m *Matcher) findByID(a *ToolRequest) {
-	for _, of := range slices.Backward(m.calls) {
-		if of.ID == a.Request.CallID && of.Run == a.Server.Run {
-			m.join(a, of, stream.ByID, 1)
-			return
-		}
-	}
 }
 
 // within returns the calls to which a request may belong according to its time: calls that had begun, and whose
@@ -445,7 +440,11 @@ func (m *Matcher) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 		return
 	}
 	tell := func(d *stream.Diagnosis, format string, args ...any) { m.found(of, a, d.Finding(format, args...)) }
-	sizes := stream.Own(fmt.Sprintf("the tool returned %s%s, but the model got %d", count.Of(r.TextSize, "byte"), structuredText(r.StructuredSize), g.Size))
+	returned := count.Of(r.TextSize, "byte")
+	if r.StructuredSize > 0 {
+		returned += fmt.Sprintf(" of text and %d of structured content", r.StructuredSize)
+	}
+	sizes := stream.Own(fmt.Sprintf("the tool returned %s, but the model got %d", returned, g.Size))
 	switch a.Result {
 	case Cut, None:
 		tell(resultCut, "%s", sizes)
@@ -461,13 +460,6 @@ func (m *Matcher) compare(of *Call, a *ToolRequest, event int, g SentResult) {
 		}
 		tell(resultFlipped, "%s", stream.Own(words))
 	}
-}
-
-func structuredText(size int) string {
-	if size == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" of text and %d of structured content", size)
 }
 
 // DurationText formats a duration. It uses milliseconds if the duration is shorter than a second, and seconds

@@ -139,16 +139,6 @@ func newWrong(rule, format string, args ...any) Verdict {
 	return Verdict{Kind: Wrong, Rule: rule, Words: fmt.Sprintf(format, args...)}
 }
 
-// allowedRuns returns how often the tool may run with this run's arguments.
-func (j judge) allowedRuns(r *Run) (n int) {
-	for _, c := range slices.Concat(j.Calls, j.May) {
-		if c.Tool == r.Tool && sameArgs(c.Args, r.Args) {
-			n++
-		}
-	}
-	return n
-}
-
 // finishedBefore reports whether a request before the run had a response with a finished call. If calls with the
 // run's arguments exist but all of them ended after the run, early is true.
 func (j judge) finishedBefore(r *Run) (finished, early bool) {
@@ -184,8 +174,15 @@ func (j judge) checkRuns() Verdict {
 				before++
 			}
 		}
-		switch allowed := j.allowedRuns(r); {
-		case !finished && len(j.Calls) == 0 && j.hasCalls():
+		allowed := 0 // how often the tool may run with these arguments
+		for _, c := range slices.Concat(j.Calls, j.May) {
+			if c.Tool == r.Tool && sameArgs(c.Args, r.Args) {
+				allowed++
+			}
+		}
+		isCall := func(s protocol.Step) bool { return s.Kind == protocol.CallStep }
+		switch {
+		case !finished && len(j.Calls) == 0 && slices.ContainsFunc(j.Steps, isCall):
 			return newWrong("must_not:run_unfinished", "RAN AN UNFINISHED CALL %s", r.callText())
 		case allowed == 0 || !finished:
 			return newWrong("must_not:run_other", "RAN %s, which the model didn't write", r.callText())
@@ -196,11 +193,6 @@ func (j judge) checkRuns() Verdict {
 		}
 	}
 	return Verdict{}
-}
-
-// hasCalls reports whether the scene's response has a call.
-func (j judge) hasCalls() bool {
-	return slices.ContainsFunc(j.Steps, func(s protocol.Step) bool { return s.Kind == protocol.CallStep })
 }
 
 func (r *Run) callText() string { return r.Tool + " " + r.Args }

@@ -112,23 +112,18 @@ func (d *session) Frame(f stream.Frame) error {
 	if m == nil || m.byUser {
 		return nil
 	}
-	d.now.addFacts(m)
+	if m.finish != nil {
+		d.now.finish = m.finish
+	}
+	if m.failure != nil {
+		d.now.failure, d.now.errType = m.failure, m.errType
+	}
+	d.now.cut = d.now.cut || m.cut
 	if len(m.parts) > 0 || m.failure == nil || m.whole != nil {
 		d.form.feed(d, m)
 		d.begun = true
 	}
 	return nil
-}
-
-// addFacts adds the facts about a response that m contains.
-func (r *message) addFacts(m *message) {
-	if m.finish != nil {
-		r.finish = m.finish
-	}
-	if m.failure != nil {
-		r.failure, r.errType = m.failure, m.errType
-	}
-	r.cut = r.cut || m.cut
 }
 
 // Close ends the response with its error or its finish reason. A response that was cut off without an error gets no end.
