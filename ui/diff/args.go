@@ -90,21 +90,17 @@ func CompareArgs(calls []*Args, base int, coming []bool) (rows []Row, sums []uin
 		}
 		sums[i] = c.trees[i].argsHash(call)
 	}
-	if some {
-		c.compareRoots(roots, whole)
+	objects := true
+	for i, r := range roots {
+		objects = objects && (r < 0 || c.trees[i].nodes[r].kind == json.ObjectOpen)
+	}
+	switch {
+	case some && objects:
+		c.compareChildren("", 0, roots, whole)
+	case some:
+		c.compareField("", "", 0, roots, whole) // the roots get one row
 	}
 	return c.rows, sums
-}
-
-// compareRoots compares the root values. If any root value is not an object, the roots get one row.
-func (c *argsComparer) compareRoots(roots []int32, whole []bool) {
-	for i, r := range roots {
-		if r >= 0 && c.trees[i].nodes[r].kind != json.ObjectOpen {
-			c.compareField("", "", 0, roots, whole)
-			return
-		}
-	}
-	c.compareChildren("", 0, roots, whole)
 }
 
 // compareChildren compares the contents of containers, and returns each container's relation.
@@ -305,7 +301,13 @@ type fieldID struct {
 func (c *argsComparer) alignFields(in []int32) (sorted [][]int32, ordered []bool) {
 	u := rowOrder{rows: map[fieldID]int{}, first: -1, last: -1}
 	ordered = make([]bool, len(in))
-	for _, i := range c.baseFirst() {
+	order := []int{c.base} // the base first
+	for i := range c.trees {
+		if i != c.base {
+			order = append(order, i)
+		}
+	}
+	for _, i := range order {
 		ordered[i] = true
 		if in[i] < 0 {
 			continue
@@ -360,17 +362,6 @@ func (u *rowOrder) add(m fieldID, cells, behind int) (n int) {
 		u.last = n
 	}
 	return n
-}
-
-// baseFirst returns the indexes of the calls, starting with the base.
-func (c *argsComparer) baseFirst() []int {
-	order := []int{c.base}
-	for i := range c.trees {
-		if i != c.base {
-			order = append(order, i)
-		}
-	}
-	return order
 }
 
 // nameOf returns the display name of a field, from any call that has the field, or "".

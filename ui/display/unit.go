@@ -148,8 +148,13 @@ func scan(b []byte) scannedUnit {
 		keep, full = wellFormed(c)
 	}
 	p := scannedUnit{n: keep, keep: keep, cells: cells}
-	if full {
-		p.n, p.lost = skipStacked(b, keep, len(c))
+	for full && p.n < len(b) { // skip the characters that would be drawn on top of the cluster
+		r, size := utf8.DecodeRune(b[p.n:])
+		if r == utf8.RuneError && size == 1 || !isDrawable(r) || isSkinTone(r) || p.n >= len(c) && !joinsPrevious(r) {
+			break
+		}
+		p.n += size
+		p.lost++
 	}
 	if bare {
 		p.form = based
@@ -247,20 +252,6 @@ func wellFormed(c []byte) (keep int, full bool) {
 		last, keep = r, keep+n
 	}
 	return keep, false
-}
-
-// skipStacked counts the characters that would be drawn on top of a full cluster, which ends at end. It starts at the
-// offset at, and returns the offset after the last of these characters.
-func skipStacked(b []byte, at, end int) (n, lost int) {
-	for at < len(b) {
-		r, size := utf8.DecodeRune(b[at:])
-		if r == utf8.RuneError && size == 1 || !isDrawable(r) || isSkinTone(r) || at >= end && !joinsPrevious(r) {
-			break
-		}
-		at += size
-		lost++
-	}
-	return at, lost
 }
 
 // tagRun returns the length of the run of tag characters at the start of b, up to the maximum width of a

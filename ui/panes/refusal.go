@@ -1,8 +1,6 @@
 package panes
 
 import (
-	"strings"
-
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
@@ -98,17 +96,3 @@ func (s *Summary) updateRefusal(v *providers.View, t *stream.Turn, short bool, p
 
 // originCells is the width of the labels in the section about the origin.
 const originCells = 11
-
-// refusedTitle returns the facts about a refused request for the title: the path and the HTTP status.
-func refusedTitle(p *screen.Pen, x *providers.Exchange, t *stream.Turn) (facts []display.Text) {
-	if x == nil {
-		return nil
-	}
-	if line := strings.TrimSpace(x.Head.Method + " " + x.Path()); line != "" {
-		facts = append(facts, p.Name(line))
-	}
-	if t.Refusal.Status > 0 {
-		facts = append(facts, p.Format("HTTP %d", t.Refusal.Status))
-	}
-	return facts
-}

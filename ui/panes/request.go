@@ -232,7 +232,14 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 		r.doc, r.Window = nil, screen.Window{}
 	}
 	draw, width := s.Pen.Drawer, max(w-3, 8)
-	target, change := breakdownInput(c, x)
+	var target *protocol.Target // nil if the captured request is not in the form in which the client sent it
+	var change stream.RequestChange
+	if !x.Head.Incremental && !x.Head.Reconstructed && x.Protocol != nil {
+		target = providers.TargetOf(x.Protocol.Name)
+		if c.Turn.Request != nil {
+			change = c.Turn.Request.Change
+		}
+	}
 	readParts := func() *present.Breakdown { return present.ReadBreakdown(body, target, change) }
 	if len(body) <= maxSyncBytes {
 		r.key, r.doc = key, newFolded(body, width, draw)
@@ -254,18 +261,6 @@ func (r *Request) layOut(s *Context, c Selection, x *providers.Exchange, w int) 
 			r.doc, r.head, r.why = doc, requestLine(x, doc, draw), nil
 		}
 	})
-}
-
-// breakdownInput returns the protocol and the changes of a request. If the captured request is not in the form in
-// which the client sent it, the target is nil.
-func breakdownInput(c Selection, x *providers.Exchange) (to *protocol.Target, change stream.RequestChange) {
-	if x.Head.Incremental || x.Head.Reconstructed || x.Protocol == nil {
-		return nil, change
-	}
-	if c.Turn.Request != nil {
-		change = c.Turn.Request.Change
-	}
-	return providers.TargetOf(x.Protocol.Name), change
 }
 
 // maxSyncBytes is the maximum size of a body that is laid out at once, not in the background.

@@ -125,7 +125,15 @@ func (r *Result) buildRows(s *Context, c Selection, w int) {
 	}
 	var given *stream.SentBackCall
 	if c.Call != nil {
-		r.addReceived(s, c.Call, say)
+		for _, g := range s.View.ToolRuns(c.Call) { // tool runs that received other arguments than the model wrote
+			got := s.Pen.Format("the tool got %s, not %s: ", screen.Bytes(g.ArgsSize), screen.Bytes(c.Call.ArgsLen()))
+			if g.IsPrefix {
+				got = s.Pen.Format("the tool got only the first %s of %s: ", screen.Bytes(g.PrefixBytes), screen.Bytes(c.Call.ArgsLen()))
+			}
+			if g.IsPrefix || g.Altered {
+				say(screen.SideRoles[screen.Differs], s.Pen.Truncate(display.Join(got, s.Pen.Clean(textStart(string(g.Args)))), max(r.key.width-2, 8)))
+			}
+		}
 		given = c.Call.LatestResult()
 	}
 	switch {
@@ -190,19 +198,6 @@ func (r *Result) addResult(s *Context, c *stream.Call, given *stream.SentBackCal
 	}
 	if len(r.text) > 0 {
 		r.sheet.Add(NewBlock(display.Text{}, r.text, s.Raw || !isDocument(r.text), nil, max(w-2, 8), p.Drawer))
-	}
-}
-
-// addReceived adds a row for each tool run that received arguments other than those that the model wrote.
-func (r *Result) addReceived(s *Context, c *stream.Call, say func(screen.Role, display.Text)) {
-	for _, g := range s.View.ToolRuns(c) {
-		got := s.Pen.Format("the tool got %s, not %s: ", screen.Bytes(g.ArgsSize), screen.Bytes(c.ArgsLen()))
-		if g.IsPrefix {
-			got = s.Pen.Format("the tool got only the first %s of %s: ", screen.Bytes(g.PrefixBytes), screen.Bytes(c.ArgsLen()))
-		}
-		if g.IsPrefix || g.Altered {
-			say(screen.SideRoles[screen.Differs], s.Pen.Truncate(display.Join(got, s.Pen.Clean(textStart(string(g.Args)))), max(r.key.width-2, 8)))
-		}
 	}
 }
 
@@ -357,19 +352,6 @@ func toolFindingLines(v *providers.View, t *stream.Turn, c *stream.Call, width i
 				line = line.Between("  ", "")
 			}
 			lines = append(lines, findingLine{of: ours, role: screen.SideRoles[s.side], text: line.Between(" ", "")})
-		}
-	}
-	return lines
-}
-
-// toolRuleLines returns the lines about a call's tool runs, which are below the run rules.
-func toolRuleLines(v *providers.View, t *stream.Turn, c *stream.Call, width int, p *screen.Pen) (lines []runRuleLine) {
-	for i, s := range toolRunLines(v, t, c, p) {
-		if i == 0 {
-			lines = append(lines, runRuleLine{of: noRule}, runRuleLine{of: noRule, role: screen.Muted, text: display.Lit(" TOOL RUNS")})
-		}
-		for _, line := range display.Wrap(s.text, max(width-4, 8)) {
-			lines = append(lines, runRuleLine{of: noRule, role: screen.SideRoles[s.side], text: line.Between("  ", "")})
 		}
 	}
 	return lines

@@ -207,7 +207,14 @@ func (x *RunRules) buildLines(s *Context, c Selection, w int) {
 	x.only = onlyValid(s.View, c, s.Pen)
 	x.lines = append(x.lines, runRuleLine{of: noRule, only: true})
 	x.appendCareless(s, c, w)
-	x.lines = append(x.lines, toolRuleLines(s.View, c.Turn, c.Call, w, s.Pen)...)
+	for i, run := range toolRunLines(s.View, c.Turn, c.Call, s.Pen) {
+		if i == 0 {
+			x.lines = append(x.lines, runRuleLine{of: noRule}, runRuleLine{of: noRule, role: screen.Muted, text: display.Lit(" TOOL RUNS")})
+		}
+		for _, line := range display.Wrap(run.text, max(w-4, 8)) {
+			x.lines = append(x.lines, runRuleLine{of: noRule, role: screen.SideRoles[run.side], text: line.Between("  ", "")})
+		}
+	}
 	x.lines = append(x.lines, latencyLines(s, c, w)...)
 	if x.key.all > 0 {
 		x.lines = append(x.lines, x.times.tableLines(s, c, w)...)

@@ -242,7 +242,15 @@ func (s *Subject) drawTurnHead(p *screen.Pen, focused bool) {
 	h := paneTitle{title: p.Format("turn %d", t.Number+1), right: []titlePart{turnVerdictTitle(p, x, t)}}
 	facts := append(s.titleFacts(p)[1:], startedText(p, s.scene.View, t))
 	if t.Refusal != nil {
-		h.title, facts = display.Lit("request refused"), append([]display.Text{h.title}, refusedTitle(p, x, t)...)
+		h.title, facts = display.Lit("request refused"), []display.Text{h.title}
+		if x != nil {
+			if line := strings.TrimSpace(x.Head.Method + " " + x.Path()); line != "" {
+				facts = append(facts, p.Name(line))
+			}
+			if t.Refusal.Status > 0 {
+				facts = append(facts, p.Format("HTTP %d", t.Refusal.Status))
+			}
+		}
 	}
 	if title := present.TurnTitle(x, t); title != t.Model {
 		facts = append(facts, p.Name(title))

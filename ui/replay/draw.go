@@ -370,22 +370,32 @@ func drawLabelledCounts(p *screen.Pen, all []labelledCount, room int) {
 }
 
 func (m *replayMode) labelledCounts(p *screen.Pen) (all []labelledCount) {
-	c := m.table.countRows()
+	var sides [screen.NumSides]int
+	var verdicts [replay.NumVerdicts]int
+	mute := 0 // rows whose client does not speak the target's protocol
+	for i := range m.table.rows {
+		r := &m.table.rows[i]
+		if sides[r.side]++; r.mute {
+			mute++
+		} else {
+			verdicts[r.taken.Verdict]++
+		}
+	}
 	for rank, side := range []screen.Side{screen.Same, screen.Alike, screen.Differs, screen.Nothing, screen.Absent} {
-		if n := c.sides[side]; n > 0 || side != screen.Absent {
+		if n := sides[side]; n > 0 || side != screen.Absent {
 			text := p.Format("  %s %d", strings.TrimSpace(p.Glyph.Side[side].String()), n)
 			all = append(all, labelledCount{screen.StyledText{Role: screen.SideRoles[side], Text: text}, n, rank + 2})
 		}
 	}
 	for _, v := range []replay.Verdict{replay.Accepted, replay.Refused, replay.Unproven} {
-		s := labelledCount{StyledText: screen.StyledText{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", p.Clean(takesWords[v]), c.verdicts[v])}, n: c.verdicts[v], rank: 1}
+		s := labelledCount{StyledText: screen.StyledText{Role: screen.VerdictRoles[v], Text: p.Format("  %s %d", p.Clean(takesWords[v]), verdicts[v])}, n: verdicts[v], rank: 1}
 		if v == replay.Refused {
 			s.rank = int(screen.NumSides) + 2
 		}
 		all = append(all, s)
 	}
-	if c.mute > 0 {
-		all = append(all, labelledCount{StyledText: screen.StyledText{Role: screen.Muted, Text: p.Format("  not used %d", c.mute)}, n: c.mute})
+	if mute > 0 {
+		all = append(all, labelledCount{StyledText: screen.StyledText{Role: screen.Muted, Text: p.Format("  not used %d", mute)}, n: mute})
 	}
 	return all
 }

@@ -284,7 +284,10 @@ func (m *replayMode) drawFull(p *screen.Pen, y int) {
 			}
 		}
 	case m.section == lossSection:
-		m.drawNotes(p, y-sectionHeadRows)
+		if page, n := m.currentPage(), m.sections[lossSection].Top+y-sectionHeadRows; page != nil && n < len(page.notes) {
+			p.Spaces(screen.Bare, 1)
+			p.TextOn(page.notes[n].Role, screen.Bare, page.notes[n].Text)
+		}
 	default:
 		m.drawSheet(p, m.section, y-sectionHeadRows, m.h-sectionHeadRows)
 	}
@@ -305,17 +308,5 @@ func (m *replayMode) drawSectionTitles(p *screen.Pen) {
 	}
 	if w.Rows > w.Height {
 		p.Right(screen.Muted, screen.Bare, right)
-	}
-}
-
-// drawNotes writes row y of all losses.
-func (m *replayMode) drawNotes(p *screen.Pen, y int) {
-	page := m.currentPage()
-	if page == nil {
-		return
-	}
-	if n := m.sections[lossSection].Top + y; n < len(page.notes) {
-		p.Spaces(screen.Bare, 1)
-		p.TextOn(page.notes[n].Role, screen.Bare, page.notes[n].Text)
 	}
 }

@@ -384,22 +384,3 @@ func (t *table) worstOutcome() (worst *verdict) {
 
 // valueChanges are the kinds of loss that change a value.
 var valueChanges = []*replay.Kind{replay.IntPrecision, replay.NumRange, replay.DupKeys}
-
-// counts contains the number of rows of each kind.
-type counts struct {
-	sides    [screen.NumSides]int
-	verdicts [replay.NumVerdicts]int
-	mute     int // rows whose client does not speak the target's protocol
-}
-
-func (t *table) countRows() (c counts) {
-	for i := range t.rows {
-		c.sides[t.rows[i].side]++
-		if t.rows[i].mute {
-			c.mute++
-			continue
-		}
-		c.verdicts[t.rows[i].taken.Verdict]++
-	}
-	return c
-}

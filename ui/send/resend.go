@@ -73,7 +73,14 @@ func newResendMode(h modes.Host, m Dependencies, t *stream.Turn, results []host.
 		places: slices.Clone(m.Places), models: map[*host.Host]string{}, asItIs: map[*host.Host]bool{},
 	}
 	a.Rows = len(a.places)
-	a.findOrigin(c, x)
+	a.origin = host.Origin(c, x.Head.URL)
+	if named, err := host.Find(x.Head.File); err == nil { // the file of a sent request is named after its host
+		a.origin = named
+	}
+	if at := slices.IndexFunc(a.places, func(p Destination) bool { return p.Host == a.origin }); at >= 0 {
+		p := a.places[at]
+		a.places = slices.Insert(slices.Delete(a.places, at, at+1), 0, p)
+	}
 	for _, p := range a.places {
 		a.models[p.Host] = p.Host.ModelOf(c, "")
 		a.asItIs[p.Host] = len(results) == 0 && p.Host.AsItIs(c)
@@ -91,20 +98,6 @@ var (
 	nowhere = display.Lit("requests can't be sent here")
 	notKept = display.Lit("the arguments of the turn's calls are not kept")
 )
-
-// findOrigin finds the host to which the captured request was sent, and moves it to the top of the list.
-func (a *resendMode) findOrigin(c host.CapturedRequest, x *providers.Exchange) {
-	a.origin = host.Origin(c, x.Head.URL)
-	if named, err := host.Find(x.Head.File); err == nil { // the file of a sent request is named after its host
-		a.origin = named
-	}
-	at := slices.IndexFunc(a.places, func(p Destination) bool { return p.Host == a.origin })
-	if at < 0 {
-		return
-	}
-	p := a.places[at]
-	a.places = slices.Insert(slices.Delete(a.places, at, at+1), 0, p)
-}
 
 // Typing returns the input for the model's name, or nil if it is closed.
 func (a *resendMode) Typing() *screen.Input { return a.typing }
