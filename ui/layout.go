@@ -123,7 +123,15 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 		tabs := d.panesAt(panes.Side, panes.Low)
 		return []column{{w, append([]paneSlot{{pane: d.last[panes.Left], height: top}}, d.documentColumn(h-top, tabs)...)}}
 	}
-	left, full := d.listCells(w), w
+	// The list, including its frame, has about half of the screen, or a little more if its columns need it.
+	usual, most := w*46/100, w*495/1000
+	if w > twoColumns {
+		usual = (w*460 + (w-twoColumns)*65) / 1000
+	}
+	if wanted := d.m.list.WantedCells() + 2; wanted <= most { // more width would add no column
+		usual = max(usual, wanted)
+	}
+	left, full := min(usual, most, maxListWidth), w
 	if d.isBoxed(w, h) {
 		left, w, h = left-2, w-2, h-1
 	}
@@ -135,19 +143,6 @@ func (d *paneLayout) arrangeBody(w, h int) []column {
 	side := clampSize(d.sizes.side, sideColumn, minColumnWidth, w-left-minColumnWidth-2)
 	third := []paneSlot{{d.last[panes.Side], h, d.panesAt(panes.Side)}}
 	return append(columns, column{w - left - side - 2, d.documentColumn(h, d.panesAt(panes.Low))}, column{side, third})
-}
-
-// listCells returns the width of a list next to other panes, including its frame: about half of the screen,
-// or a little more if the list's columns need it.
-func (d *paneLayout) listCells(w int) int {
-	usual, most := w*46/100, w*495/1000
-	if w > twoColumns {
-		usual = (w*460 + (w-twoColumns)*65) / 1000
-	}
-	if wanted := d.m.list.WantedCells() + 2; wanted <= most { // more width would add no column
-		usual = max(usual, wanted)
-	}
-	return min(usual, most, maxListWidth)
 }
 
 // isBoxed reports whether columns have a frame around them. A screen without room for titles has no room for

@@ -214,11 +214,14 @@ func (s *openStreamsPage) drawRow(p *screen.Pen, row int) {
 	p.TextOn(of.verdict.Role, g, p.Pad(p.Truncate(p.Clean(of.verdict.Words), c.words-1), c.words))
 	p.TextOn(screen.Plain, g, p.Pad(p.Truncate(of.tool, c.tool-1), c.tool))
 	if c.from > 0 {
-		model := ""
+		who, model := clientOf(x), ""
 		if t != nil {
 			model = t.Model
 		}
-		from := display.Join(p.Name(whoOf(x, t)), p.Name(present.ShortModel(model)).Between(" ", ""))
+		if t != nil && t.Request != nil && t.Request.Agent != "" {
+			who = cmp.Or(t.Request.Title, t.Request.Agent)
+		}
+		from := display.Join(p.Name(who), p.Name(present.ShortModel(model)).Between(" ", ""))
 		p.TextOn(screen.Muted, g, p.Pad(p.ElideMiddle(from, c.from-1), c.from))
 	}
 	if c.size > 0 {
@@ -297,17 +300,6 @@ func (fd *frameDrawer) timeText(x *providers.Exchange, at time.Duration) display
 		return fd.m.draw.Clean(clock.Format(time.TimeOnly))
 	}
 	return screen.Time(at).Between("+", "")
-}
-
-// whoOf returns a stream's agent, or else its client.
-func whoOf(x *providers.Exchange, t *stream.Turn) string {
-	if t != nil && t.Request != nil && t.Request.Agent != "" {
-		if t.Request.Title != "" {
-			return t.Request.Title
-		}
-		return t.Request.Agent
-	}
-	return clientOf(x)
 }
 
 // clientOf returns the display name of an exchange's client.

@@ -164,7 +164,15 @@ func (pm *pausedMoment) goAt(arg string) {
 		return
 	}
 	if number, ok := strings.CutPrefix(strings.Replace(arg, "Δ", "d", 1), "d"); ok {
-		pm.goAtDelta(t, call, number)
+		if call == 0 && pm.m.selected.Turn == t.Number {
+			call = pm.m.selected.Call
+		}
+		n, err := strconv.Atoi(number)
+		if call == 0 || int(call) > len(t.Calls) || err != nil || n < 1 || n > t.Calls[call-1].Deltas() {
+			pm.m.showNotice(pm.m.draw.Format("the call has no delta %s", pm.m.draw.Clean(number)))
+			return
+		}
+		pm.goToMoment(pm.m.in.View().AfterEvent(int(t.Calls[call-1].DeltaEvent(n - 1))))
 		return
 	}
 	d, err := time.ParseDuration(arg)
@@ -179,18 +187,6 @@ func (pm *pausedMoment) goAt(arg string) {
 	default:
 		pm.goToMoment(pm.m.in.View().EventsAt(t, t.OpenedAt+d))
 	}
-}
-
-func (pm *pausedMoment) goAtDelta(t *stream.Turn, call int32, number string) {
-	if call == 0 && pm.m.selected.Turn == t.Number {
-		call = pm.m.selected.Call
-	}
-	n, err := strconv.Atoi(number)
-	if call == 0 || int(call) > len(t.Calls) || err != nil || n < 1 || n > t.Calls[call-1].Deltas() {
-		pm.m.showNotice(pm.m.draw.Format("the call has no delta %s", pm.m.draw.Clean(number)))
-		return
-	}
-	pm.goToMoment(pm.m.in.View().AfterEvent(int(t.Calls[call-1].DeltaEvent(n - 1))))
 }
 
 // bookmark is a named place: a turn, or a byte of a call. Bookmarks last until the program ends, and don't

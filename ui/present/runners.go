@@ -65,6 +65,10 @@ func clientsOf(t *stream.Turn, c *stream.Call, x stream.RunRule, runs bool) (say
 		named = t.Request.Client
 	}
 	all, own := client.RunHabitsOf(t.Protocol, named)
+	delta := "" // the delta that completed the arguments, if it is known
+	if run.Event != 0 && run.Bytes != 0 && !run.Replaced {
+		delta = fmt.Sprintf(" at delta %d", c.DeltaAt(run.Bytes-1)+1)
+	}
 	for _, rule := range runRules {
 		if rule.at != x || rule.how != how || runs && !rule.runs {
 			continue
@@ -74,7 +78,11 @@ func clientsOf(t *stream.Turn, c *stream.Call, x stream.RunRule, runs bool) (say
 			if len(who) == 0 {
 				continue
 			}
-			text := programNames(who, own) + " " + rule.sentenceFor(c, run, len(who)) + knownWords[known]
+			does := strings.Replace(rule.many, " DELTA", delta, 1)
+			if len(who) == 1 {
+				does = ofOne.Replace(does)
+			}
+			text := programNames(who, own) + " " + does + knownWords[known]
 			if rule.runs && own && c.LatestResult() != nil {
 				text += "; it did: the call's result was sent back"
 			}
@@ -114,19 +122,6 @@ var runRules = []runRule{
 // ofOne changes the verbs of a sentence to the singular.
 var ofOne = strings.NewReplacer("do not run", "does not run", "leave the call to the application",
 	"leaves the call to the application", "retry", "retries", "run it", "runs it", "run the", "runs the")
-
-// sentenceFor returns the rule's sentence for a call, in the form for the given number of programs.
-func (rule *runRule) sentenceFor(c *stream.Call, r stream.RuleRun, programs int) string {
-	delta := "" // the delta that completed the arguments, if it is known
-	if r.Event != 0 && r.Bytes != 0 && !r.Replaced {
-		delta = fmt.Sprintf(" at delta %d", c.DeltaAt(r.Bytes-1)+1)
-	}
-	text := strings.Replace(rule.many, " DELTA", delta, 1)
-	if programs == 1 {
-		text = ofOne.Replace(text)
-	}
-	return text
-}
 
 // programNames joins the names of programs. The parameter own means that the only program is the sender of
 // the request.

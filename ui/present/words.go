@@ -120,8 +120,17 @@ func AboutCall(c *stream.Call) (facts []string) {
 		}
 		facts = append(facts, "sent back "+strings.Join(outcomes, ", then "))
 	}
-	ran, answered := aboutRuns(c)
-	facts = append(facts, ran...)
+	answered := "returned"
+	if len(c.Runs) > 0 { // a call without tool runs has no faults of them, so its findings are not searched
+		var ran []string
+		for _, f := range c.Findings {
+			if words := wrongRunWords[f.Code]; words != "" && !slices.Contains(ran, words) {
+				ran = append(ran, words)
+			}
+			answered = cmp.Or(wrongResultWords[f.Code], answered)
+		}
+		facts = append(facts, ran...)
+	}
 	switch c.ResultCode {
 	case stream.ResultOK:
 		facts = append(facts, answered)
@@ -138,22 +147,6 @@ func AboutCall(c *stream.Call) (facts []string) {
 		facts = append(facts, "signed")
 	}
 	return facts
-}
-
-// aboutRuns returns the faults of a call's tool runs and of its result. A call without tool runs has no such faults,
-// so its findings are not searched.
-func aboutRuns(c *stream.Call) (ran []string, answered string) {
-	answered = "returned"
-	if len(c.Runs) == 0 {
-		return nil, answered
-	}
-	for _, f := range c.Findings {
-		if words := wrongRunWords[f.Code]; words != "" && !slices.Contains(ran, words) {
-			ran = append(ran, words)
-		}
-		answered = cmp.Or(wrongResultWords[f.Code], answered)
-	}
-	return ran, answered
 }
 
 // OwnFindings returns the findings of a call, without the findings about later requests and tool runs, which have

@@ -376,19 +376,15 @@ func (w *standInWalker) replaceBare(p []byte, in *level) {
 	case !isNumber:
 		replaceText(p)
 	case in.values, timeKeys[in.key], !in.object && bytes.Trim(p, "0123456789") == nil && len(p) > 3, !in.object && bytes.ContainsAny(p, ".e"):
-		replaceNumber(p, &wordMapper{at: w.numbers})
-	}
-}
-
-// replaceNumber replaces the digits of a number. It keeps the length, the decimal point and the exponent.
-func replaceNumber(p []byte, m standInMapper) {
-	for i, c := range p {
-		switch {
-		case c == 'e' || c == 'E':
-			return
-		case i == 0 && c == '0':
-		case c >= '0' && c <= '9':
-			p[i] = byte(m.next(rune(c)))
+		m := &wordMapper{at: w.numbers} // keep the decimal point and the exponent
+		for i, c := range p {
+			switch {
+			case c == 'e' || c == 'E':
+				return
+			case i == 0 && c == '0':
+			case c >= '0' && c <= '9':
+				p[i] = byte(m.next(rune(c)))
+			}
 		}
 	}
 }

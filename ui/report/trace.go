@@ -200,22 +200,21 @@ func (of *TracedTurn) spanIDs() (trace [16]byte, id [8]byte) {
 	if at := of.clockTime(turnStart(of)); !at.IsZero() {
 		seed = strconv.FormatInt(at.UnixMicro(), 10)
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", seed, of.TurnOfExchange, of.URL, cmp.Or(t.ID, answerHash(t))))
+	response := t.ID
+	if response == "" {
+		content := sha256.New()
+		for _, text := range [][]byte{t.Text, t.Thinking, []byte(t.Failure)} {
+			content.Write(text)
+		}
+		for _, c := range t.Calls {
+			content.Write(c.Args())
+		}
+		response = string(content.Sum(nil))
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s\x00%s", seed, of.TurnOfExchange, of.URL, response))
 	copy(trace[:], sum[:])
 	copy(id[:], sum[16:])
 	return trace, id
-}
-
-// answerHash returns a hash of a response that has no id.
-func answerHash(t *stream.Turn) string {
-	sum := sha256.New()
-	for _, text := range [][]byte{t.Text, t.Thinking, []byte(t.Failure)} {
-		sum.Write(text)
-	}
-	for _, c := range t.Calls {
-		sum.Write(c.Args())
-	}
-	return string(sum.Sum(nil))
 }
 
 // These constants are span flags in OTLP. isRemote means that the parent is remote. knowsRemote means that isRemote

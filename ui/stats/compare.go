@@ -76,7 +76,18 @@ type stratum struct{ before, after, beforeWith, afterWith int }
 // Compare compares two sets. It compares groups that have the same values of the keys.
 func Compare(before, after *Set, keys []Key) *Comparison {
 	c := compareGroups(before.Groups(keys), after.Groups(keys))
-	c.Also = otherDifferences(before, after, keys)
+	// Also list the keys outside the comparison whose most frequent values differ between the sets. They don't have to
+	// be the cause of a change.
+	for k := Key(0); k < Tool; k++ {
+		if k == Day || slices.Contains(keys, k) {
+			continue
+		}
+		old, n, all := before.usualValue(k)
+		new, m, total := after.usualValue(k)
+		if old != new && n > 0 && m > 0 {
+			c.Also = append(c.Also, fmt.Sprintf("%s %s (%d of %s) → %s (%d of %s)", k, valueText(old), n, count.Of(all, "turn"), valueText(new), m, count.Of(total, "turn")))
+		}
+	}
 	return c
 }
 
@@ -287,22 +298,6 @@ func (c *Change) shownVerdict() Verdict {
 		words = [2]Verdict{Fewer, More}
 	}
 	return words[count.If(c.up)]
-}
-
-// otherDifferences lists the keys outside the comparison whose most frequent values differ between the sets. They
-// don't have to be the cause of a change.
-func otherDifferences(before, after *Set, keys []Key) (list []string) {
-	for k := Key(0); k < Tool; k++ {
-		if k == Day || slices.Contains(keys, k) {
-			continue
-		}
-		old, n, all := before.usualValue(k)
-		new, m, total := after.usualValue(k)
-		if old != new && n > 0 && m > 0 {
-			list = append(list, fmt.Sprintf("%s %s (%d of %s) → %s (%d of %s)", k, valueText(old), n, count.Of(all, "turn"), valueText(new), m, count.Of(total, "turn")))
-		}
-	}
-	return list
 }
 
 // usualValue returns the most frequent known value of a key, the number of turns that have it, and the number of all

@@ -248,7 +248,12 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 	if of.At = present.TurnClock(v, t); !of.At.IsZero() {
 		of.Values[Day] = of.At.Format(time.DateOnly)
 	}
-	of.addLatency(v, t)
+	of.ForgetLatency()
+	if l := v.Latency(t, nil); l.RequestSeen {
+		if of.Duration = l.End; t.LastFrame > t.FirstFrame { // a response in one piece has no time of the first token
+			of.FirstToken = l.FirstToken
+		}
+	}
 	of.Cost = present.CostOf(prices, x, t)
 	u := &t.Usage
 	of.Usage = [numTokens]stream.Count{u.Input, u.CacheRead, u.CacheWrite, u.Output}
@@ -270,18 +275,6 @@ func ReadTurn(v *providers.View, prices *price.Table, t *stream.Turn) (of Turn, 
 func hashRun(of ...any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", of))
 	return hex.EncodeToString(sum[:12])
-}
-
-// addLatency adds the times since the request. A response that arrived in one piece has no time of the first token.
-func (of *Turn) addLatency(v *providers.View, t *stream.Turn) {
-	of.ForgetLatency()
-	l := v.Latency(t, nil)
-	if !l.RequestSeen {
-		return
-	}
-	if of.Duration = l.End; t.LastFrame > t.FirstFrame {
-		of.FirstToken = l.FirstToken
-	}
 }
 
 // ForgetLatency makes the times since the request unknown, for a source whose times are not those of the traffic.
