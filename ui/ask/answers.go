@@ -1,16 +1,16 @@
 package ask
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"toolscope/providers"
-	"toolscope/providers/price"
 	"toolscope/stream"
 	"toolscope/stream/count"
 	"toolscope/ui/present"
@@ -43,7 +43,7 @@ func (q *query) listRuns() (*answer, error) {
 
 // runRow returns a run in one row. If the run has not been read yet, runRow reads it, but gives up at the given time.
 func (q *query) runRow(f RunFile, until time.Time) string {
-	when := f.Written.UTC().Format("2006-01-02 15:04Z")
+	when := "written " + f.Written.UTC().Format("2006-01-02 15:04Z")
 	if f.Live {
 		when = "LIVE"
 	}
@@ -53,12 +53,12 @@ func (q *query) runRow(f RunFile, until time.Time) string {
 	}
 	left := time.Until(until)
 	if left <= 0 {
-		return line + "not read yet"
+		return line + "not read yet: call again"
 	}
 	r, err := q.Library.Open(f, left)
 	switch {
 	case errors.As(err, new(StillReading)):
-		return line + "not read yet"
+		return line + "not read yet: call again"
 	case err != nil:
 		return line + "can't be read: " + quoteStart(err.Error(), len(err.Error()), rowText)
 	}
@@ -69,22 +69,28 @@ func (q *query) runRow(f RunFile, until time.Time) string {
 	return line + q.summaries[f]
 }
 
-// summaryText returns the models, turns, calls by state, findings and cost of a run.
+// maxModels is the maximum number of models that the row of a run names.
+const maxModels = 4
+
+// summaryText returns the models, turns, calls by state, findings, cost and times of a run.
 func (r *Run) summaryText() string {
-	s := r.View.Session()
 	var models []string
 	var worst [stream.Error + 1]int
-	var sum price.Sum
-	for _, t := range s.Turns {
-		if m := quoteName(t.Model); t.Model != "" && !slices.Contains(models, m) && len(models) < 4 {
+	turns := r.View.Session().Turns
+	sum := r.sumTurns(modelTurns(turns))
+	sum.cost.AsOf = "" // the row would be too long
+	for _, t := range turns {
+		if m := quoteName(t.Model); t.Model != "" && !slices.Contains(models, m) {
 			models = append(models, m)
 		}
-		sum.Add(present.CostOf(r.Prices, r.View.Exchange(t.Exchange), t))
 	}
 	for _, p := range r.findProblems() {
 		worst[p.severity]++
 	}
-	words := append(models, count.Of(len(s.Turns), "turn"))
+	if more := len(models) - maxModels; more > 0 {
+		models = append(models[:maxModels], count.Of(more, "more model"))
+	}
+	words := append(models, turnsText(turns))
 	counts, calls := r.countCalls()
 	for state, n := range counts {
 		if n > 0 {
@@ -95,10 +101,7 @@ func (r *Run) summaryText() string {
 		words = append(words, "0 calls")
 	}
 	words = append(words, count.Of(worst[stream.Error], "error"), count.Of(worst[stream.Warn], "warning"))
-	if sum.Paid > 0 {
-		words = append(words, fmt.Sprintf("$%.4f", sum.USD))
-	}
-	return present.JoinWords(append(words, r.gapText())...)
+	return present.JoinWords(append(words, sum.costText(), r.gapText(), sum.timesText())...)
 }
 
 // gapText describes the gaps in a run. It returns "" if there are none.
@@ -110,11 +113,19 @@ func (r *Run) gapText() string {
 	return gaps.Text()
 }
 
-// problem is a finding, or a tool that failed.
+// problem is a finding, or an error that the model got as the result of a call.
 type problem struct {
 	severity stream.Severity
 	key      string
 	text     string
+}
+
+// toolFailed is the diagnosis for an error that the model got as the result of a call. The result doesn't show the
+// party at fault: it may be the tool, but also the arguments, or a user who refused the call.
+var toolFailed = &stream.Diagnosis{
+	Code: "TOOL_FAILED", Severity: stream.Warn, By: stream.UnknownParty,
+	Meaning: "The result of a call that a later request carries is marked as an error. Only this tool reports the code, because an error may be the correct result.",
+	Advice:  "Read the arguments and the result of the call with the tool 'call'.",
 }
 
 // findProblems returns the problems in a run, sorted by severity with the worst first. It leaves out the calls of
@@ -126,6 +137,12 @@ func (r *Run) findProblems() (all []problem) {
 	}
 	for _, f := range s.Findings {
 		add(f, nil, nil)
+	}
+	for n, server := range r.View.Servers() {
+		for i, f := range server.Findings() {
+			text := fmt.Sprintf("%s %s by=%s %s server=%s: %s", strings.ToUpper(f.Severity.String()), f.Code, f.By, quoteName(r.ID), quoteName(server.Name), quoteStart(f.Message, len(f.Message), messageText))
+			all = append(all, problem{f.Severity, fmt.Sprintf("%s@%s@server%d.%d", f.Code, r.ID, n, i), text})
+		}
 	}
 	for _, t := range s.Turns {
 		for _, f := range t.Findings {
@@ -139,8 +156,11 @@ func (r *Run) findProblems() (all []problem) {
 				add(f, t, c)
 			}
 			if res := c.LatestResult(); providers.ToolOutcome(res) == stream.ResultFailed {
-				text := fmt.Sprintf("WARN TOOL_FAILED %s %s: the tool returned an error: %s", quoteName(r.refOf(t, c)), quoteName(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
-				all = append(all, problem{stream.Warn, "TOOL_FAILED@" + r.refOf(t, c), text})
+				text := fmt.Sprintf("WARN %s by=%s %s %s: the model got an error as the result: %s", toolFailed.Code, toolFailed.By, quoteName(r.refOf(t, c)), quoteName(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
+				if later := r.View.TurnAfter(res); later != nil {
+					text += " [evidence: the request of " + quoteName(r.refOf(later, nil)) + "]"
+				}
+				all = append(all, problem{stream.Warn, toolFailed.Code + "@" + r.refOf(t, c), text})
 			}
 		}
 	}
@@ -206,18 +226,6 @@ func (r *Run) laterRequest(f stream.Finding, c *stream.Call) *stream.Turn {
 		}
 	}
 	return nil
-}
-
-// turnEnd describes how a turn's request failed, which earlier turn it repeats, and which later turn repeats it.
-func (r *Run) turnEnd(t *stream.Turn) (text string) {
-	for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("HTTP status", "repeats", "retried") {
-		if f.Word != "HTTP status" {
-			text += " " + f.Word + " " + f.Text
-		} else if f.Text != "200" {
-			text += " HTTP " + f.Text
-		}
-	}
-	return text
 }
 
 // baseName returns the last element of a path.
@@ -291,7 +299,7 @@ func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 		}
 	}
 	_, calls := r.countCalls()
-	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), count.Of(len(r.View.Session().Turns), "turn"), present.JoinWords(count.Of(calls, "call"), r.gapText()))
+	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), turnsText(r.View.Session().Turns), present.JoinWords(count.Of(calls, "call"), r.gapText()))
 	if hidden > 0 {
 		a.title += fmt.Sprintf(" (%d of lower severity not shown: use severity=info)", hidden)
 	}
@@ -312,7 +320,7 @@ func (q *query) listCalls() (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &answer{}
+	a, tools := &answer{}, map[string]int{}
 	for _, t := range r.View.Session().Turns {
 		if t.Phase() == stream.TurnRefused || t.Failure != "" {
 			if q.args["tool"]+q.args["text"] == "" {
@@ -320,22 +328,72 @@ func (q *query) listCalls() (*answer, error) {
 			}
 		}
 		for _, c := range t.Calls {
-			if want := q.args["tool"]; want != "" && !strings.Contains(c.Name, want) || want == "" && isOwn(c) {
+			tools[c.Name]++
+			if want := q.args["tool"]; want != "" && !containsFold(c.Name, want) || want == "" && isOwn(c) {
 				continue
 			}
-			res := c.LatestResult()
-			if text := q.args["text"]; text != "" && !bytes.Contains(c.Args(), []byte(text)) && (res == nil || !strings.Contains(res.Result.Text, text)) {
+			if text := q.args["text"]; text != "" && !r.hasText(c, text) {
 				continue
 			}
-			bad := present.HarmOf(c.Status()) < present.HarmOpen || slices.ContainsFunc(c.Findings, func(f stream.Finding) bool { return f.Severity > stream.Info })
-			if q.args["bad"] == "true" && !bad {
+			if q.args["bad"] == "true" && !isBad(c) {
 				continue
 			}
 			a.rows = append(a.rows, row{key: r.refOf(t, c), later: func() string { return r.callRow(t, c) }})
 		}
 	}
 	a.title = fmt.Sprintf("%s%s: %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "row"))
+	if len(a.rows) == 0 && len(tools) > 0 {
+		a.add("tools", "no call matches; the run has calls to %s", countedNames(tools))
+	}
 	return a, nil
+}
+
+// isBad reports whether a call has a problem: a bad state, a finding that is not only a note, or an error as its
+// result.
+func isBad(c *stream.Call) bool {
+	return present.HarmOf(c.Status()) < present.HarmOpen || providers.ToolOutcome(c.LatestResult()) == stream.ResultFailed ||
+		slices.ContainsFunc(c.Findings, func(f stream.Finding) bool { return f.Severity > stream.Info })
+}
+
+// hasText reports whether the arguments of a call, a tool run or the complete result contain a text, in upper or
+// lower case.
+func (r *Run) hasText(c *stream.Call, text string) bool {
+	if containsFold(string(c.Args()), text) {
+		return true
+	}
+	for _, run := range r.View.ToolRuns(c) {
+		if containsFold(string(run.Args), text) || containsFold(run.Text, text) {
+			return true
+		}
+	}
+	res := c.LatestResult()
+	if res == nil {
+		return false
+	}
+	if len(res.Result.Text) < res.Result.Bytes {
+		if whole, ok := r.View.Result(c); ok {
+			return containsFold(string(whole.Text), text)
+		}
+	}
+	return containsFold(res.Result.Text, text)
+}
+
+// containsFold reports whether text contains part, in upper or lower case.
+func containsFold(text, part string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+}
+
+// countedNames lists names with their counts, the most frequent first.
+func countedNames(counts map[string]int) string {
+	names := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+	var words []string
+	for _, name := range names[:min(len(names), 20)] {
+		words = append(words, fmt.Sprintf("%s (%d)", quoteName(name), counts[name]))
+	}
+	if more := len(names) - len(words); more > 0 {
+		words = append(words, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(words, ", ")
 }
 
 // callRow returns a call in one row.
@@ -378,8 +436,14 @@ func runText(run providers.ToolRun, most int) string {
 		text += fmt.Sprintf(" (%d calls are equal)", run.Of)
 	}
 	text += fmt.Sprintf(", received %d B %s", run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most))
-	if run.HasText {
+	switch {
+	case run.HasText && (run.Failed || run.State == "refused"):
+		text += ", returned the error " + quoteStart(run.Text, run.Size, most)
+	case run.HasText:
 		text += ", returned " + quoteStart(run.Text, run.Size, most)
+	}
+	if run.Took >= 0 {
+		text += fmt.Sprintf(", took %d ms", run.Took.Milliseconds())
 	}
 	if run.IsPrefix {
 		text += fmt.Sprintf(" (only the first %d B of the arguments)", run.PrefixBytes)
@@ -398,7 +462,7 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 			}
 			t, c := r.View.Session().Find(stream.Ref{Turn: int32(turn - 1), Call: int32(number)})
 			if t == nil || number > 0 && c == nil {
-				return nil, nil, nil, fmt.Errorf("run %s has no %s\nthe run has %s; use the tool 'calls' to list them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
+				return nil, nil, nil, fmt.Errorf("run %s has no %s\nthe run has %s; use the tool 'turns' or 'calls' to list them", quoteName(r.ID), quoteText(cutText(ref[i:], maxName)), count.Of(len(r.View.Session().Turns), "turn"))
 			}
 			return r, t, c, nil
 		}
@@ -406,6 +470,9 @@ func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {
 	all, err := q.Library.Runs()
 	if err != nil {
 		return nil, nil, nil, errors.New("can't list the runs: " + quoteText(err.Error()))
+	}
+	if slices.ContainsFunc(all, func(f RunFile) bool { return f.ID == ref }) {
+		return nil, nil, nil, fmt.Errorf("%s is a run, not a call\nuse it as the argument 'run' of the tool 'problems', 'turns' or 'calls'", quoteName(ref))
 	}
 	until := time.Now().Add(q.Patience)
 	for i, f := range all {
@@ -439,66 +506,120 @@ func (q *query) showCall() (*answer, error) {
 	}
 	switch part := q.args["part"]; part {
 	case "bill":
+		if t.Usage.String() == "" {
+			a.add("usage", "usage: not reported")
+		}
 		for _, f := range present.OfTurn(r.View, r.Prices, t).Labelled("usage", "cost") {
 			a.add(f.Word, "%s: %s", f.Word, quoteName(f.Text))
 		}
-	case "arguments", "result", "request":
-		text := r.partOf(t, c, part)
-		from := min(q.numberArg("offset", 0), len(text))
-		to := min(from+q.numberArg("bytes", 1000), len(text))
-		// An escaped byte takes up to six bytes, so the loop shortens the quote until the row is below its limit.
-		quoted := quoteText(text[from:to])
-		for len(quoted) > maxRow-200 {
-			to = from + (to-from)*(maxRow-200)/len(quoted)
-			quoted = quoteText(text[from:to])
+	case "arguments", "result", "sent_back", "request", "text":
+		text, err := r.partOf(t, c, part)
+		if err != nil {
+			return nil, err
 		}
-		a.add(part, "%s, bytes %d to %d of %d: %s", part, from, to, len(text), quoted)
+		if err := a.addPart(part, text, q.numberArg("offset", 0), q.numberArg("bytes", 1000)); err != nil {
+			return nil, err
+		}
 	default:
 		if c != nil {
 			r.addCall(a, t, c)
 		}
-		r.addTurn(a, t)
+		r.addTurn(a, t, c)
 	}
 	return a, nil
 }
 
-// partOf returns the text of a part. For a result, it returns the complete text if that is available.
-func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) string {
-	switch {
-	case part == "request":
-		if x := r.View.Exchange(t.Exchange); x != nil {
-			return string(x.RequestOf(t))
-		}
-	case c == nil:
-	case part == "arguments":
-		return string(c.Args())
-	default:
-		if whole, ok := r.View.Result(c); ok {
-			return string(whole.Text)
-		}
-		if res := c.LatestResult(); res != nil {
-			return res.Result.Text
-		}
+// addPart adds the bytes of a part from an offset, at most the given number. It doesn't split a character.
+func (a *answer) addPart(part, text string, offset, most int) error {
+	if offset > len(text) {
+		return fmt.Errorf("offset=%d is after the end of the %s\nit has %s", offset, part, count.Of(len(text), "byte"))
 	}
-	return ""
+	from := offset
+	for from > 0 && from < len(text) && from > offset-utf8.UTFMax && !utf8.RuneStart(text[from]) {
+		from--
+	}
+	chunk := cutText(text[from:], most)
+	if chunk == "" {
+		_, n := utf8.DecodeRuneInString(text[from:])
+		chunk = text[from : from+n]
+	}
+	// An escaped byte takes up to six bytes, so the loop shortens the quote until the row is below its limit.
+	for quoted := quoteText(chunk); ; quoted = quoteText(chunk) {
+		if len(quoted) <= maxRow-200 {
+			to := from + len(chunk)
+			a.add(part, "%s, bytes %d to %d of %d: %s", part, from, to, len(text), quoted)
+			if to < len(text) {
+				a.add("more", "more bytes: %d; call again with offset=%d", len(text)-to, to)
+			}
+			return nil
+		}
+		chunk = cutText(chunk, len(chunk)*(maxRow-200)/len(quoted))
+	}
+}
+
+// partOf returns the text of a part. For a result, it returns the complete text if that is available. It fails if
+// there is no such part.
+func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) (string, error) {
+	switch {
+	case part == "text":
+		return string(t.Text), nil
+	case part == "request":
+		if x := r.View.Exchange(t.Exchange); x != nil && len(x.RequestOf(t)) > 0 {
+			return string(x.RequestOf(t)), nil
+		}
+		return "", fmt.Errorf("the request of %s is not in the capture", quoteName(r.refOf(t, nil)))
+	case c == nil:
+		help := "the turn has no calls"
+		if n := len(t.Calls); n > 0 {
+			help = fmt.Sprintf("the turn has %s; use e.g. ref=%s", count.Of(n, "call"), quoteName(r.refOf(t, t.Calls[0])))
+		}
+		return "", fmt.Errorf("part=%s needs a call, but %s is a turn\n%s", part, quoteName(r.refOf(t, nil)), help)
+	case part == "arguments":
+		return string(c.Args()), nil
+	case part == "sent_back":
+		if n := len(c.SentBack); n > 0 {
+			if text, ok := r.sentBackArgs(c, &c.SentBack[n-1]); ok {
+				return text, nil
+			}
+		}
+		return "", errors.New("no later request in the capture carries the arguments of the call")
+	}
+	if whole, ok := r.View.Result(c); ok {
+		return string(whole.Text), nil
+	}
+	if res := c.LatestResult(); res != nil {
+		return res.Result.Text, nil
+	}
+	return "", errors.New("no result seen: no later request in the capture carries a result of the call")
+}
+
+// sentBackArgs returns the arguments of a call in the form in which a later request carries them. The result ok is
+// false if the request doesn't contain them.
+func (r *Run) sentBackArgs(c *stream.Call, back *stream.SentBackCall) (text string, ok bool) {
+	carried, ok := r.View.Carried(c, back.Exchange)
+	if !ok || carried.Part == nil {
+		return "", false
+	}
+	return string(carried.Args), true
 }
 
 // addCall adds the facts about a call.
 func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
 	a.add("state", "state=%s provider: %s; bytes: %s, %d B in %s; id=%s", c.Status(), c.Phase(), c.Syntax(), c.ArgsLen(), count.Of(c.Deltas(), "delta"), quoteName(c.ID))
 	a.add("arguments", "arguments: %s", quoteStart(string(c.Args()), c.ArgsLen(), partText))
-	if l := r.View.Latency(t, c); l.From >= 0 {
-		var times []string
-		for _, m := range l.TimePoints() {
-			if m.At >= 0 {
-				times = append(times, fmt.Sprintf("%s %d ms", m.Name, m.At.Milliseconds()))
+	var same []string
+	for _, other := range r.View.Session().Turns {
+		for _, twin := range other.Calls {
+			if twin != c && twin.ID == c.ID && c.ID != "" && len(same) < 5 {
+				same = append(same, quoteName(r.refOf(other, twin)))
 			}
 		}
-		since := "response began"
-		if l.RequestSeen {
-			since = "request"
-		}
-		a.add("times", "since the %s: %s", since, strings.Join(times, ", "))
+	}
+	if len(same) > 0 {
+		a.add("same", "other calls with this id: %s", strings.Join(same, ", "))
+	}
+	if text := r.timesText(t, c); text != "" {
+		a.add("times", "%s", text)
 	}
 	for i, run := range r.View.ToolRuns(c) {
 		text := runText(run, partText)
@@ -508,26 +629,15 @@ func (r *Run) addCall(a *answer, t *stream.Turn, c *stream.Call) {
 		a.add(fmt.Sprint("run", i), "%s", text)
 	}
 	if n := len(c.SentBack); n > 0 {
-		a.add("sent", "sent back %s, the last time %s", count.Of(n, "time"), quoteName(c.SentBack[n-1].Outcome))
+		back := &c.SentBack[n-1]
+		a.add("sent", "sent back %s, the last time %s", count.Of(n, "time"), quoteName(back.Outcome))
+		if text, ok := r.sentBackArgs(c, back); ok && text != string(c.Args()) {
+			a.add("sent_back", "sent back as: %s", quoteStart(text, len(text), partText))
+		}
 	}
 	a.add("result", "%s", resultText(c, partText))
 	for i, f := range c.Findings {
 		a.add(fmt.Sprint("finding", i), "%s", r.findingText(f, t, c))
-	}
-}
-
-// addTurn adds the facts about a turn.
-func (r *Run) addTurn(a *answer, t *stream.Turn) {
-	ended := ""
-	if by := t.EndedBy.String(); by != "" {
-		ended = " ended by " + by
-	}
-	a.add("turn", "turn %s: %s%s model=%s finish=%s %s%s", quoteName(r.refOf(t, nil)), t.Phase(), ended, quoteName(t.Model), quoteName(present.FinishText(t)), count.Of(len(t.Calls), "call"), r.turnEnd(t))
-	if t.Failure != "" {
-		a.add("error", "error from the provider: %s", quoteStart(t.Failure, len(t.Failure), messageText))
-	}
-	for i, f := range t.Findings {
-		a.add(fmt.Sprint("turnfinding", i), "%s", r.findingText(f, t, nil))
 	}
 }
 
@@ -552,14 +662,22 @@ func (q *query) showEvidence() (*answer, error) {
 // explainCode explains a finding code.
 func (q *query) explainCode() (*answer, error) {
 	code := strings.ToUpper(q.args["code"])
-	for _, d := range providers.Findings() {
+	var similar []string
+	for _, d := range append(providers.Findings(), toolFailed) {
 		if d.Code == code {
 			a := &answer{title: d.Code}
-			a.add("severity", "severity %s; by %s, unless the finding names another party", d.Severity, d.By)
+			a.add("severity", "severity %s; by %s, unless the finding names another party", present.SeverityText(d), d.By)
 			a.add("means", "means: %s", d.Meaning)
 			a.add("do", "do: %s", d.Advice)
 			return a, nil
 		}
+		if len(code) > 2 && (strings.Contains(d.Code, code) || strings.Contains(code, d.Code)) {
+			similar = append(similar, d.Code)
+		}
 	}
-	return nil, fmt.Errorf("no code %s\nuse the tool 'problems' to list the codes in a run", quoteText(cutText(code, maxName)))
+	help := "use the tool 'problems' to list the codes in a run"
+	if len(similar) > 0 {
+		help = "similar codes: " + strings.Join(similar[:min(len(similar), 5)], ", ")
+	}
+	return nil, fmt.Errorf("no code %s\n%s", quoteText(cutText(code, maxName)), help)
 }

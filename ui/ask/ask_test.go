@@ -140,7 +140,7 @@ func TestHostileCaptures(t *testing.T) {
 		}{
 			{"runs", nil}, {"problems", map[string]string{"severity": "info"}}, {"calls", nil}, {"call", map[string]string{"ref": callID}},
 			{"call", map[string]string{"ref": id + "#1.1", "part": "arguments", "bytes": "3000"}}, {"call", map[string]string{"ref": id + "#2", "part": "request", "bytes": "3000"}},
-			{"call", map[string]string{"ref": id + "#1.1", "part": "result", "bytes": "3000"}}, {"call", map[string]string{"ref": id + "#2", "part": "bill"}}, {"evidence", map[string]string{"run": id, "line": "3"}},
+			{"call", map[string]string{"ref": id + "#1.1", "part": "result", "bytes": "3000"}}, {"call", map[string]string{"ref": id + "#1.1", "part": "sent_back"}}, {"call", map[string]string{"ref": id + "#1"}}, {"turns", map[string]string{"sort": "cost"}}, {"turns", map[string]string{"model": hostile()}}, {"calls", map[string]string{"text": hostile()}}, {"call", map[string]string{"ref": id + "#2", "part": "bill"}}, {"evidence", map[string]string{"run": id, "line": "3"}},
 			{"call", map[string]string{"ref": hostile()}}, {"explain", map[string]string{"code": hostile()}}, {"calls", map[string]string{hostile(): "x"}}, {hostile(), nil}, {"calls", map[string]string{"run": hostile()}}, {"calls", map[string]string{"after": hostile()}},
 		} {
 			text, err := s.Call(ask.tool, ask.args, nil)
@@ -180,7 +180,8 @@ func TestProtocol(t *testing.T) {
 		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2026-07-28"}}`, `"protocolVersion":"2025-11-25"`},
 		{`{"jsonrpc":"2.0","id":"x","method":"ping"}`, `{"jsonrpc":"2.0","id":"x","result":{}}`},
 		{`{"jsonrpc":"2.0","id":1,"method":"resources/list"}`, `-32601`},
-		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"explain","arguments":{"code":"x"}}}`, `no code \"X\"`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"explain","arguments":{"code":"x"}}}`, `no code \"X\"\nuse the tool 'problems'`},
+		{`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"explain","arguments":{"code":"loops"}}}`, `no code \"LOOPS\"\nsimilar codes: LOOP`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/call"}`, `"id":1,"error":{"code":-32602`},
 		{`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`, `"annotations":{"destructiveHint":false,"idempotentHint":true,"openWorldHint":false,"readOnlyHint":true}`},
 		{`{"id":1,`, `"id":null,"error":{"code":-32700`}, {`[]`, `-32600`}, {`7`, `-32600`},
@@ -206,8 +207,9 @@ func TestAnswers(t *testing.T) {
 	const broken = "ERROR ARGS_BROKEN by=model a#1.1 Bash: \"not JSON from byte 14 on: expected a comma or }, got 's'\" [evidence: a line 4, argument byte 14]\n"
 	const emptied = "ERROR ARGS_REPLACED_BY_EMPTY by=client a#1.1 Bash: \"a later request sent the call back emptied: {} was sent, not the 16 bytes that the model wrote (policy preserve, empty, empty-warn)\" [evidence: the request of a#2]\n"
 	const refused = "ERROR REQUEST_REFUSED by=client a#2: \"refused (HTTP 400); the provider reports invalid_request_error: no\" [evidence: a line 11] HTTP 400\n"
-	const failed = "WARN TOOL_FAILED a#1.1 Bash: the tool returned an error: \"[redacted]\"\n"
-	const first = "turn a#1: complete ended by provider model=claude-sonnet-4-5 finish=tool_use 1 call\n"
+	const failed = "WARN TOOL_FAILED by=unknown a#1.1 Bash: the model got an error as the result: \"[redacted]\" [evidence: the request of a#2]\n"
+	const first, sender = "turn a#1: complete ended by provider model=claude-sonnet-4-5 finish=tool_use 1 call\n", "request: to api.anthropic.com agent=main\n"
+	const bill = "usage: input=1 output=9, cost $0.000138\n"
 	for _, c := range []struct {
 		words string // the tool and its arguments
 		want  string
@@ -216,10 +218,18 @@ func TestAnswers(t *testing.T) {
 		{"problems severity=error", "a: 3 problems in 2 turns, 1 call (1 of lower severity not shown: use severity=info)\n" + broken + emptied + refused},
 		{"call ref=toolu_1", "call a#1.1 Bash\nstate=malformed provider: sealed; bytes: broken, 16 B in 1 delta; id=toolu_1\narguments: \"{\\\"command\\\": 30s}\"\n" +
 			"since the request: headers 0 ms, first token 0 ms, named 0 ms, first byte 0 ms, last byte 0 ms, sealed 0 ms, end 0 ms\n" +
-			"sent back 1 time, the last time emptied\nerror result \"[redacted]\"\n" + broken + emptied + first},
-		{"call ref=a#1", "turn a#1\n" + first},
-		{"call ref=a#2", "turn a#2\nturn a#2: refused ended by provider model=claude-sonnet-4-5 finish=\"\" 0 calls HTTP 400\nerror from the provider: \"no\"\n" + refused},
-		{"call ref=a#1.1 part=arguments offset=3 bytes=4", "call a#1.1 Bash\narguments, bytes 3 to 7 of 16: \"omma\"\n"},
+			"sent back 1 time, the last time emptied\nsent back as: \"{}\"\nerror result \"[redacted]\"\n" + broken + emptied + first + sender + bill},
+		{"call ref=a#1", "turn a#1\n" + first + sender + "since the request: headers 0 ms, first token 0 ms, end 0 ms\n" + bill},
+		{"call ref=a#2", "turn a#2\nturn a#2: refused ended by provider model=claude-sonnet-4-5 finish=\"\" 0 calls HTTP 400\n" + sender + "since the request: headers 0 ms, end 0 ms\nerror from the provider: \"no\"\n" + refused},
+		{"call ref=a#1.1 part=arguments offset=3 bytes=4", "call a#1.1 Bash\narguments, bytes 3 to 7 of 16: \"omma\"\nmore bytes: 9; call again with offset=7\n"},
+		{"call ref=a#1.1 part=arguments offset=7", "call a#1.1 Bash\narguments, bytes 7 to 16 of 16: \"nd\\\": 30s}\"\n"},
+		{"call ref=a#1.1 part=sent_back", "call a#1.1 Bash\nsent_back, bytes 0 to 2 of 2: \"{}\"\n"},
+		{"call ref=a#2 part=bill", "turn a#2\nusage: not reported\ncost: unknown\n"},
+		{"turns", "a: 2 turns, input=1 output=9, $0.000138, prices as of 2026-11-10 plus the unknown cost of 1 turn\n" +
+			"a#1 agent=main complete model=claude-sonnet-4-5 finish=tool_use 1 call; since the request: headers 0 ms, first token 0 ms, end 0 ms; " + bill +
+			"a#2 agent=main refused model=claude-sonnet-4-5 finish=\"\" 0 calls HTTP 400; since the request: headers 0 ms, end 0 ms; REQUEST_REFUSED\n"},
+		{"turns model=SONNET agent=other", "a: 0 turns\nno turn matches; models: claude-sonnet-4-5 (2); agents: main (2)\n"},
+		{"explain code=tool_failed", "TOOL_FAILED\nseverity warn; by unknown, unless the finding names another party\nmeans: " + toolFailed.Meaning + "\ndo: " + toolFailed.Advice + "\n"},
 	} {
 		words, args := strings.Fields(c.words), map[string]string{}
 		for _, word := range words[1:] {
@@ -238,7 +248,7 @@ func TestAnswers(t *testing.T) {
 func TestLaterRequest(t *testing.T) {
 	for _, c := range []struct{ args, result, problem, sent string }{
 		{`{"command": "ls`, "Tool execution aborted", "", `result made up by the client "Tool execution aborted"`},
-		{`{"command": "ls`, "no such file", `WARN TOOL_FAILED a#1.1 Bash: the tool returned an error: "no such file"`, `error result "no such file"`},
+		{`{"command": "ls`, "no such file", `WARN TOOL_FAILED by=unknown a#1.1 Bash: the model got an error as the result: "no such file" [evidence: the request of a#2]`, `error result "no such file"`},
 	} {
 		r, text := runOf("a", "claude-sonnet-4-5", "Bash", "toolu_1", c.args, "tool_use", "no", c.result), map[string]string{}
 		for _, p := range r.findProblems() {
@@ -278,9 +288,10 @@ func TestRows(t *testing.T) {
 		{"a", "", "", "true", []string{broke, "a#2 refused: no calls HTTP 400"}},
 		{"a", "", "command", "", []string{broke}},
 		{"a", "", "hunter", "", []string{broke}}, // in the result
-		{"a", "", "absent", "", nil},
-		{"a", "Ba", "", "", []string{broke}},
-		{"a", "Read", "", "", nil},
+		{"a", "", "HUNTER", "", []string{broke}},
+		{"a", "", "absent", "", []string{"no call matches; the run has calls to Bash (1)"}},
+		{"a", "ba", "", "", []string{broke}},
+		{"a", "Read", "", "", []string{"no call matches; the run has calls to Bash (1)"}},
 		{"b", "", "", "", []string{fine, "b#2 refused: no calls HTTP 400"}},
 		{"b", "", "", "true", []string{"b#2 refused: no calls HTTP 400"}},
 		{"own", "", "", "", []string{"own#2 refused: no calls HTTP 400"}},
@@ -296,7 +307,7 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for ref, want := range map[string]string{
-		"a#1.1": "\nsince the request: headers 0 ms, ", "#1.1": "call a#1.1 Bash\n", "a#2": "\nturn a#2: refused ", "a#9": `run a has no "#9"`, "a#1.5": `run a has no "#1.5"`, "": `no call "" in 3 runs`,
+		"a#1.1": "\nsince the request: headers 0 ms, ", "#1.1": "call a#1.1 Bash\n", "a#2": "\nturn a#2: refused ", "a#9": `run a has no "#9"`, "a#1.5": `run a has no "#1.5"`, "": `no call "" in 3 runs`, "b": "b is a run, not a call",
 	} {
 		text, err := s.Call("call", map[string]string{"ref": ref}, nil)
 		if err != nil {
@@ -305,6 +316,61 @@ func TestRows(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("call %q: %s\nwant %s", ref, text, want)
 		}
+	}
+}
+
+// TestParts checks that a part never splits a character, that each page names the next offset, and that a missing
+// part is an error that names the reason.
+func TestParts(t *testing.T) {
+	s := &Server{Library: &shelf{[]*Run{
+		runOf("a", "claude-sonnet-4-5", "Bash", "toolu_1", `{"a":"`+strings.Repeat("é\u0001<", 900)+`"}`, "tool_use", "no", strings.Repeat("line\n", 2000)+"needle"),
+	}}}
+	whole, offset := "", 0
+	for range 100 {
+		text, err := s.Call("call", map[string]string{"ref": "a#1.1", "part": "arguments", "offset": fmt.Sprint(offset), "bytes": "1000"}, nil)
+		if checkAnswer(t, "part", text); err != nil {
+			t.Fatal(err)
+		}
+		line := strings.Split(text, "\n")[2]
+		var chunk string
+		if err := json.Unmarshal([]byte(line[strings.IndexByte(line, '"'):]), &chunk); err != nil {
+			t.Fatal(err)
+		}
+		whole += chunk
+		_, next, more := strings.Cut(text, "call again with offset=")
+		if !more {
+			break
+		}
+		if fmt.Sscan(next, &offset); offset != len(whole) {
+			t.Fatalf("the next offset is %d after %d bytes", offset, len(whole))
+		}
+	}
+	if want := `{"a":"` + strings.Repeat("é\u0001<", 900) + `"}`; whole != want {
+		t.Errorf("all pages: %d bytes, want %d", len(whole), len(want))
+	}
+	for args, want := range map[string]string{
+		"ref=a#1.1 part=arguments offset=7 bytes=1":  `bytes 6 to 8 of 3608: "é"`,
+		"ref=a#1.1 part=arguments offset=9999":       "offset=9999 is after the end of the arguments",
+		"ref=a#1 part=result":                        "part=result needs a call, but a#1 is a turn\nthe turn has 1 call; use e.g. ref=a#1.1",
+		"ref=a#2 part=arguments":                     "the turn has no calls",
+		"ref=a#1 part=text":                          `text, bytes 0 to 0 of 0: ""`,
+		"ref=a#1.1 part=result offset=10000 bytes=9": `bytes 10000 to 10006 of 10006: "needle"`,
+	} {
+		given := map[string]string{}
+		for word := range strings.FieldsSeq(args) {
+			key, value, _ := strings.Cut(word, "=")
+			given[key] = value
+		}
+		text, err := s.Call("call", given, nil)
+		if err != nil {
+			text = s.ErrorText(err)
+		}
+		if !strings.Contains(text, want) {
+			t.Errorf("%s: %s\nwant %s", args, text, want)
+		}
+	}
+	if text, err := s.Call("calls", map[string]string{"text": "Needle"}, nil); err != nil || !strings.HasPrefix(text, "a: 1 row\n") {
+		t.Errorf("text at the end of a long result: %s %v", text, err)
 	}
 }
 

@@ -83,14 +83,17 @@ func allTools() []tool {
 	run := param{name: "run", kind: "string", does: "id of a run (default: the newest)"}
 	after := param{name: "after", kind: "string", does: "key of the last row that you have read"}
 	return []tool{
-		{"runs", "List the recorded runs, newest first.", []param{after}, (*query).listRuns},
+		{"runs", "List the recorded runs with their models, turns, calls, problems, cost and times, newest first.", []param{after}, (*query).listRuns},
 		{"problems", "List the problems in a run, worst first. Each row names the party at fault and the evidence.", []param{run,
 			{name: "severity", kind: "string", values: []string{"error", "warn", "info"}, does: "the lowest severity to list (default: warn)"}, after,
 			{name: "wait_s", kind: "integer", max: 20, does: "wait this many seconds for a new problem"}}, (*query).listProblems},
-		{"calls", "List the tool calls in a run.", []param{run, {name: "tool", kind: "string", does: "name of the tool"},
-			{name: "text", kind: "string", does: "text in the arguments or the result"}, {name: "bad", kind: "boolean", does: "only calls with a problem"}, after}, (*query).listCalls},
-		{"call", "Show one call with its state, times, tool runs, result and findings, or show one turn.", []param{{name: "ref", kind: "string", required: true, does: "RUN#TURN.CALL, RUN#TURN, or the id of a call"},
-			{name: "part", kind: "string", values: []string{"summary", "arguments", "result", "request", "bill"}, does: "the part to show"},
+		{"turns", "List the turns (model responses) in a run with their time, agent, model, latency, tokens and cost. The title has the sums.", []param{run,
+			{name: "sort", kind: "string", values: []string{"time", "first_token", "end", "input", "output", "cost"}, does: "the order: time, or the largest value first (default: time)"},
+			{name: "agent", kind: "string", does: "only turns of this agent"}, {name: "model", kind: "string", does: "only turns of this model"}, after}, (*query).listTurns},
+		{"calls", "List the tool calls in a run with their state, arguments, tool runs, result and findings.", []param{run, {name: "tool", kind: "string", does: "name of the tool, or part of it"},
+			{name: "text", kind: "string", does: "text in the arguments or the result, in upper or lower case"}, {name: "bad", kind: "boolean", does: "only calls with a problem"}, after}, (*query).listCalls},
+		{"call", "Show one call with its state, times, tool runs, result and findings, or show one turn with its request, latency, text, tokens, cost and findings.", []param{{name: "ref", kind: "string", required: true, does: "RUN#TURN.CALL, RUN#TURN, or the id of a call"},
+			{name: "part", kind: "string", values: []string{"summary", "arguments", "sent_back", "result", "text", "request", "bill"}, does: "the part to show (default: summary); sent_back: the arguments as a later request carries them; text: the model's text in the turn"},
 			{name: "offset", kind: "integer", max: 1 << 30, does: "first byte of the part to show"}, {name: "bytes", kind: "integer", max: 3000, does: "how many bytes of the part to show"}}, (*query).showCall},
 		{"evidence", "Show the recorded data at a line that the tool 'problems' names as evidence.", []param{{name: "run", kind: "string", required: true, does: "id of a run"},
 			{name: "line", kind: "integer", required: true, max: 1 << 30, does: "line of the file"}, {name: "around", kind: "integer", max: 5, does: "how many lines to show before and after it"}}, (*query).showEvidence},

@@ -129,7 +129,7 @@ func TestAskStillReading(t *testing.T) {
 		return text
 	}
 	same(t, 0, "before the capture is read", problems(), "still reading, 0 %\ntry again in a second")
-	if runs, err := s.Call("runs", nil, nil); err != nil || !strings.Contains(runs, "B: not read yet\n") {
+	if runs, err := s.Call("runs", nil, nil); err != nil || !strings.Contains(runs, "B: not read yet: call again\n") {
 		t.Errorf("%s %v", runs, err)
 	}
 	close(gate)

@@ -16,7 +16,7 @@ func TestAskHub(t *testing.T) {
 	publishedTo(t, url)
 	for _, c := range []struct{ args, want, not string }{
 		{"runs", "1 run, newest first\n", "not read yet"},
-		{"runs", "\nweb.1/coder 20", ""},
+		{"runs", "\nweb.1/coder written 20", ""},
 		{"problems", "ERROR ARGS_BROKEN by=model web.1/coder#2.1 save_note", ".tsc line"},
 		{"call ref=web.1/coder#2.1", "ARGS_BROKEN by=model", ""},
 		{"calls run=web.1/coder", "\nweb.1/coder#5.1 save_note", ""},

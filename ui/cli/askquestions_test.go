@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // askedExchange is an exchange in a capture that a question is about.
@@ -58,7 +59,7 @@ func askedCapture(all []askedExchange) string {
 		if len(x.pieces) > 0 && !strings.HasPrefix(x.pieces[0], "{") {
 			kind = "text/event-stream"
 		}
-		line(map[string]any{"t": x.at, "x": i + 1, "side": "request", "head": map[string]any{"method": "POST", "url": x.url, "header": header, "start": "2026-03-01T12:00:00Z"}, "d": x.request, "end": "eof"})
+		line(map[string]any{"t": x.at, "x": i + 1, "side": "request", "head": map[string]any{"method": "POST", "url": x.url, "header": header, "start": time.Date(2026, 3, 1, 12, 0, 0, x.at*1e6, time.UTC)}, "d": x.request, "end": "eof"})
 		line(map[string]any{"t": x.at + 5, "x": i + 1, "head": map[string]any{"status": x.status, "header": map[string][]string{"Content-Type": {kind}}}})
 		at := x.at + 10
 		for _, piece := range x.pieces {
@@ -215,7 +216,24 @@ func TestAskQuestions(t *testing.T) {
 		{"shell", `{"toolscope":1,"created":"2026-03-01T12:00:00Z","by":"toolscope mcp"}` + "\n" + `{"t":500,"x":1,"side":"request","head":{"method":"SHELL","url":"shell:Bash","start":"2026-03-01T12:00:00Z"},"d":"ls"}` + "\n" + `{"t":600,"x":1,"end":"eof"}` + "\n", []askedExchange{
 			{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", `{"command":"ls"}`, "tool_use")},
 			{at: 1000, request: claudeRequest("You are.", answeredCall("toolu_1", `{"command":"ls"}`, "a.txt", false)), pieces: done},
-		}, "calls run=shell", `ran shell: Bash done;received 16 B "{\"command\":\"ls\"}" result "a.txt"`, "returned"},
+		}, "calls run=shell", `ran shell: Bash done;received 16 B "{\"command\":\"ls\"}", took 100 ms result "a.txt"`, "returned"},
+		{"stdout", strings.Replace(askedServer(1500, `{"name":"echo","arguments":{}}`, "ok"), `{"t":9000`, `{"t":8000,"x":1,"d":"listening on stdio\n"}`+"\n"+`{"t":9000`, 1), []askedExchange{{request: claudeRequest("You are.", ""), pieces: done}},
+			"problems run=stdout", "ERROR MCP_STDOUT by=server stdout server=everything;listening on stdio", ""},
+		{"models", "", []askedExchange{
+			{request: claudeRequest("You are.", ""), pieces: done},
+			{at: 3_600_000, request: claudeRequest("You are.", ""), pieces: []string{strings.ReplaceAll(done[0], "claude-sonnet-4-5", "mystery-9b")}},
+			{at: 90_000_000, request: claudeRequest("You are.", ""), agent: "ae50738e91d3b26b6", pieces: []string{strings.ReplaceAll(done[0], "claude-sonnet-4-5", "claude-opus-4-5")}},
+			{at: 90_100_000, url: "https://api.anthropic.com/v1/messages/count_tokens", request: `{"model":"claude-sonnet-4-5","messages":[]}`, pieces: []string{`{"input_tokens":9}`}},
+		}, "runs;turns run=models sort=cost;turns run=models agent=ae50738e91d3b26b6",
+			"claude-sonnet-4-5, mystery-9b, claude-opus-4-5, 3 turns and 1 request without a model's response;$0.00044 plus the unknown cost of 1 turn, requests from 2026-03-01 12:00:00Z to 2026-03-02 13:00:00Z;models: 3 turns and 1 request without a model's response, input=30 output=27;instruction.\nmodels#3 2026-03-02 13:00:00.000Z agent=ae50738e91d3b26b6;first token 10 ms;models#4 2026-03-02 13:01:40.000Z agent=main background purpose=count;models: 1 turn, input=10 output=9", ""},
+		{"repeated", "", []askedExchange{
+			{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", `{"command":"ls"}`, "tool_use")},
+			{at: 1000, request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "Bash", `{"command":"pwd"}`, "tool_use")},
+		}, "call ref=toolu_1", "call repeated#1.1;other calls with this id: repeated#2.1", ""},
+		{"failing", askedServer(1500, `{"name":"echo","arguments":{"message":"hi"},"_meta":{"claudecode/toolUseId":"toolu_1"}}`, "no"), []askedExchange{
+			{request: claudeRequest("You are.", ""), pieces: anthropicPieces("toolu_1", "mcp__everything__echo", `{"message":"hi"}`, "tool_use")},
+			{at: 3000, request: claudeRequest("You are.", strings.ReplaceAll(answeredCall("toolu_1", `{"message":"hi"}`, "no", true), `"Bash"`, `"mcp__everything__echo"`)), pieces: done},
+		}, "calls run=failing bad=true", `failing: 1 row;returned "no", took 9 ms;error result "no"`, ""},
 		{"clock", "", []askedExchange{
 			{request: claudeRequest(clock("15:09:20"), ""), pieces: usage(anthropicPieces("toolu_1", "Bash", `{"command":"ls"}`, "tool_use"), 0, 5000)},
 			{at: 14_000, request: claudeRequest(clock("15:09:34"), answeredCall("toolu_1", `{"command":"ls"}`, "a.txt", false)), pieces: usage(done, 0, 5100)},

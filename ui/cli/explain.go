@@ -40,7 +40,7 @@ func (a *app) explainCommand() *cobra.Command {
 			}
 			l, d := a.stdout, all[i]
 			l.printLine("%s", d.Code)
-			l.writeWrapped("  severity  ", severityText(d))
+			l.writeWrapped("  severity  ", present.SeverityText(d))
 			l.printLine("  by        %s, unless the finding names another party", d.By)
 			l.writeWrapped("  means     ", d.Meaning)
 			l.writeWrapped("  do        ", d.Advice)
@@ -52,17 +52,6 @@ func (a *app) explainCommand() *cobra.Command {
 			return nil
 		},
 	}
-}
-
-// severityText returns the usual severity of a finding, and the conditions for other severities.
-func severityText(d *stream.Diagnosis) string {
-	text := d.Severity.String()
-	for condition := range strings.SplitSeq(d.SeverityNote, "; ") {
-		if !strings.HasPrefix(condition, d.Severity.String()+" ") {
-			text += textIf(condition != "", "; "+condition)
-		}
-	}
-	return text
 }
 
 // similarCodes suggests the codes that are similar to code.

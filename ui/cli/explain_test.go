@@ -7,6 +7,7 @@ import (
 
 	"toolscope/providers"
 	"toolscope/stream"
+	"toolscope/ui/present"
 )
 
 // TestFindingsHelp checks that the help page has every code with its severities and its party at fault, and fits a
@@ -42,13 +43,13 @@ func TestExplain(t *testing.T) {
 				t.Errorf("%s: when is it %s? %q", d.Code, s, d.SeverityNote)
 			}
 		}
-		want := d.Code + " severity " + severityText(d) + " by " + d.By.String() + ", unless the finding names another party means " + d.Meaning + " do " + d.Advice
+		want := d.Code + " severity " + present.SeverityText(d) + " by " + d.By.String() + ", unless the finding names another party means " + d.Meaning + " do " + d.Advice
 		if !strings.HasPrefix(flat, want) {
 			t.Errorf("%s\nwant %s", flat, want)
 		}
 	}
 	double := providers.Findings()[slices.IndexFunc(providers.Findings(), func(d *stream.Diagnosis) bool { return d.Code == "DOUBLE_ENCODED" })]
-	same(t, 0, "severities", severityText(double), "error; warn if the provider refused the request for another reason; info if another host accepted the request")
+	same(t, 0, "severities", present.SeverityText(double), "error; warn if the provider refused the request for another reason; info if another host accepted the request")
 	if out := command(t, nil, "explain", "DUP_KEYS").stdout; !strings.Contains(out, "replay    a loss of severity medium") {
 		t.Errorf("not told as a loss: %s", out)
 	}

@@ -116,19 +116,9 @@ func (n *summaryTotals) inPieces() []any {
 		}
 	}
 	if n.turns > 0 {
-		text = append(text, inMuted("; "+n.costText()))
+		text = append(text, inMuted("; "+present.CostOfTurns(n.cost, n.turns)))
 	}
 	return append(text, inMuted(textIf(n.beside > 0, "; "+count.Of(n.beside, "request")+" without a model's response")))
-}
-
-// costText returns the known cost of the turns, and the number of turns whose cost is unknown.
-func (n *summaryTotals) costText() string {
-	if n.cost.Unknown == n.turns {
-		return "cost unknown"
-	}
-	known := n.cost
-	known.Unknown = 0
-	return known.Dated() + textIf(n.cost.Unknown > 0, fmt.Sprintf(" plus the unknown cost of %s", count.Of(n.cost.Unknown, "turn")))
 }
 
 // asObject returns the totals as a JSON object.

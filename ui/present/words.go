@@ -199,6 +199,30 @@ func CostOf(prices *price.Table, x *providers.Exchange, t *stream.Turn) price.Fi
 	return prices.Turn(t, *x.Head)
 }
 
+// CostOfTurns returns the known cost of turns in words, and the number of turns whose cost is unknown.
+func CostOfTurns(sum price.Sum, turns int) string {
+	unknown := sum.Unknown
+	if unknown == turns {
+		return "cost unknown"
+	}
+	sum.Unknown = 0
+	if unknown > 0 {
+		return sum.Dated() + " plus the unknown cost of " + count.Of(unknown, "turn")
+	}
+	return sum.Dated()
+}
+
+// SeverityText returns the usual severity of a finding, and the conditions for other severities.
+func SeverityText(d *stream.Diagnosis) string {
+	text := d.Severity.String()
+	for condition := range strings.SplitSeq(d.SeverityNote, "; ") {
+		if condition != "" && !strings.HasPrefix(condition, d.Severity.String()+" ") {
+			text += "; " + condition
+		}
+	}
+	return text
+}
+
 // JoinWords joins the non-empty words with commas.
 func JoinWords(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), ", ")
