@@ -355,7 +355,24 @@ func (m *Model) focusNext(step int) {
 		m.goToNextCall(step)
 		return
 	}
-	m.focusOn(m.nextPane(step, m.frame.paneColumns()))
+	// Go through the shown panes, or through all panes if only one is shown.
+	var all []panes.Pane
+	for _, c := range m.frame.paneColumns() {
+		for _, s := range c.panes {
+			if s.pane != nil && s.pane != m.time {
+				all = append(all, s.pane)
+			}
+		}
+	}
+	if len(all) < 2 {
+		all = all[:0]
+		for _, p := range m.table {
+			if p.Pane != m.time {
+				all = append(all, p.Pane)
+			}
+		}
+	}
+	m.focusOn(all[(slices.Index(all, m.focus)+step+len(all))%len(all)])
 }
 
 // setFollow sets whether the selection follows new traffic.

@@ -201,29 +201,6 @@ func paneSize(columns []column, pane panes.Pane) (w, h int, shown bool) {
 	return 0, 0, false
 }
 
-// nextPane returns the pane that is step places after the focused pane among the shown panes, or among all
-// panes if only one is shown.
-func (d *paneLayout) nextPane(step int, columns []column) panes.Pane {
-	var all []panes.Pane
-	for _, c := range columns {
-		for _, s := range c.panes {
-			if s.pane != nil && s.pane != d.m.time {
-				all = append(all, s.pane)
-			}
-		}
-	}
-	if len(all) < 2 {
-		all = all[:0]
-		for _, p := range d.table {
-			if p.Pane != d.m.time {
-				all = append(all, p.Pane)
-			}
-		}
-	}
-	at := slices.Index(all, d.focus)
-	return all[(at+step+len(all))%len(all)]
-}
-
 // paneSizes are the sizes that the user set, 0 for the default: the widths of the first and third columns,
 // and the heights of a list above other panes and of the lower tab.
 type paneSizes struct{ list, side, above, low int }

@@ -129,7 +129,19 @@ func (mo *mouse) handleClick(x, y int) {
 // clickHint closes the notice in the footer or, if there is none, runs the key whose hint is at cell x.
 func (mo *mouse) clickHint(x int) {
 	if in := activeInput(mo.m.modeStack.activeMode().Mode); in != nil && !in.Prompt.Empty() {
-		mo.clickTail(x)
+		at := mo.m.w - mo.m.modeStack.typedTail().Width()
+		for _, b := range mo.m.modeStack.currentKeys() {
+			if !b.HasHint() {
+				continue
+			}
+			at += typedGap
+			width := b.HintText(mo.m.draw).Width()
+			if x >= at && x < at+width {
+				mo.m.pressKey(b.Keys[0])
+				return
+			}
+			at += width
+		}
 		return
 	}
 	if !mo.m.notice.Empty() {
@@ -138,23 +150,6 @@ func (mo *mouse) clickHint(x int) {
 	}
 	if key := screen.HintAt(mo.m.modeStack.currentKeys(), mo.m.draw, mo.m.w, x); key != "" {
 		mo.m.pressKey(key)
-	}
-}
-
-// clickTail runs the key whose hint is at cell x in the part of the footer after an input.
-func (mo *mouse) clickTail(x int) {
-	at := mo.m.w - mo.m.modeStack.typedTail().Width()
-	for _, b := range mo.m.modeStack.currentKeys() {
-		if !b.HasHint() {
-			continue
-		}
-		at += typedGap
-		width := b.HintText(mo.m.draw).Width()
-		if x >= at && x < at+width {
-			mo.m.pressKey(b.Keys[0])
-			return
-		}
-		at += width
 	}
 }
 

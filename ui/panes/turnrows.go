@@ -244,27 +244,22 @@ func (s *TurnFilter) Extend(v *providers.View, news *Changes, cost func(*stream.
 		s.pinned, s.Changed = stream.NoTurn, true
 	}
 	since := s.filter.Since() // turns might no longer match because time has passed
-	if s.other || news.All || since > 0 && s.from.Now-s.judged >= max(since/100, time.Second) {
-		s.evaluateAll(v.Session().Turns, chosen)
+	if !s.other && !news.All && (since <= 0 || s.from.Now-s.judged < max(since/100, time.Second)) {
+		for _, number := range news.Turns {
+			if t := v.Session().Turn(number); t != nil {
+				s.evaluateTurn(t, chosen)
+			}
+		}
 		return
 	}
-	for _, number := range news.Turns {
-		if t := v.Session().Turn(number); t != nil {
-			s.evaluateTurn(t, chosen)
-		}
-	}
-}
-
-func (s *TurnFilter) evaluateAll(turns []*stream.Turn, chosen stream.Ref) {
-	anew := s.other || s.matching == nil
-	if anew {
+	if s.other || s.matching == nil {
 		s.matching, s.top = map[int32]bool{}, -1
 		chosen = stream.NoRef // with a new filter, the selected turn is shown only if it matches
 	}
 	s.other, s.Changed, s.Undecided, s.judged = false, true, 0, s.from.Now
 	s.looked = filter.SearchProgress{}
 	s.from.Progress = s.looked
-	for _, t := range turns {
+	for _, t := range v.Session().Turns {
 		if s.evaluateTurn(t, chosen); s.filter.Undecidable(t) && !s.matching[t.Number] {
 			s.Undecided++
 		}

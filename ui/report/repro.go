@@ -50,35 +50,31 @@ func ReplaceAll(bodies []*Body) {
 		maps.Copy(w.models, b.Models)
 	}
 	for _, b := range bodies {
-		b.replaceContents(w)
-	}
-}
-
-func (b *Body) replaceContents(w *standInWalker) {
-	pieces := map[int][]DeltaStandIn{}
-	for _, c := range b.Calls {
-		stand := bytes.Clone(c.Text)
-		if c.Freeform {
-			replaceText(stand)
-		} else {
-			w.replaceJSON(stand, true)
+		pieces := map[int][]DeltaStandIn{}
+		for _, c := range b.Calls {
+			stand := bytes.Clone(c.Text)
+			if c.Freeform {
+				replaceText(stand)
+			} else {
+				w.replaceJSON(stand, true)
+			}
+			for _, d := range c.Deltas {
+				pieces[d.Frame] = append(pieces[d.Frame], DeltaStandIn{string(c.Text[d.Start:d.End]), string(stand[d.Start:d.End])})
+			}
 		}
-		for _, d := range c.Deltas {
-			pieces[d.Frame] = append(pieces[d.Frame], DeltaStandIn{string(c.Text[d.Start:d.End]), string(stand[d.Start:d.End])})
+		b.Bytes = bytes.Clone(b.Bytes)
+		start := 0
+		for n, end := range append(b.Ends[:len(b.Ends):len(b.Ends)], len(b.Bytes)) {
+			w.standIns = pieces[n]
+			frame := b.Bytes[start:end]
+			switch {
+			case b.Events:
+				w.replaceEvent(frame)
+			case !w.replaceMessage(frame):
+				w.replacePayload(frame)
+			}
+			start = end
 		}
-	}
-	b.Bytes = bytes.Clone(b.Bytes)
-	start := 0
-	for n, end := range append(b.Ends[:len(b.Ends):len(b.Ends)], len(b.Bytes)) {
-		w.standIns = pieces[n]
-		frame := b.Bytes[start:end]
-		switch {
-		case b.Events:
-			w.replaceEvent(frame)
-		case !w.replaceMessage(frame):
-			w.replacePayload(frame)
-		}
-		start = end
 	}
 }
 

@@ -122,27 +122,24 @@ func unixNanos(at time.Time) string {
 func otlpAttributes(of []Attribute) []otlpAttribute {
 	all := []otlpAttribute{}
 	for _, a := range of {
-		all = append(all, otlpAttribute{a.Key, otlpValueOf(a.Value)})
+		var v otlpValue
+		switch value := a.Value.(type) {
+		case string:
+			v.Text = &value
+		case int64:
+			text := strconv.FormatInt(value, 10)
+			v.Int = &text
+		case bool:
+			v.Bool = &value
+		case []string:
+			v.List = &otlpAll{[]otlpValue{}}
+			for _, text := range value {
+				v.List.Values = append(v.List.Values, otlpValue{Text: &text})
+			}
+		}
+		all = append(all, otlpAttribute{a.Key, v})
 	}
 	return all
-}
-
-func otlpValueOf(value any) (v otlpValue) {
-	switch value := value.(type) {
-	case string:
-		v.Text = &value
-	case int64:
-		text := strconv.FormatInt(value, 10)
-		v.Int = &text
-	case bool:
-		v.Bool = &value
-	case []string:
-		v.List = &otlpAll{[]otlpValue{}}
-		for _, text := range value {
-			v.List.Values = append(v.List.Values, otlpValue{Text: &text})
-		}
-	}
-	return v
 }
 
 // A Span is a turn, or a call in a turn, in a trace.
