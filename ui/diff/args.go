@@ -370,12 +370,11 @@ func nameOf(trees []tree, at []int32) string {
 		if n < 0 {
 			continue
 		}
-		switch x := &trees[i].nodes[n]; {
-		case trees[i].text[x.key] == '"' && x.key != x.start:
+		x := &trees[i].nodes[n]
+		if trees[i].text[x.key] == '"' && x.key != x.start {
 			return "." + x.name
-		default:
-			return "[" + strconv.Itoa(x.nth) + "]"
 		}
+		return "[" + strconv.Itoa(x.nth) + "]"
 	}
 	return ""
 }

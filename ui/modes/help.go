@@ -165,7 +165,7 @@ func (h *Help) stepToKey(by int) {
 	}
 }
 
-// moveToFirstKey and moveToLastKey select a key in the cursor's column.
+// moveToFirstKey selects the first key in the cursor's column.
 func (h *Help) moveToFirstKey() {
 	for row := range h.keyRows() {
 		if h.keyAt(h.column, row) != nil {
