@@ -382,23 +382,51 @@ func (v *View) ToolRuns(c *stream.Call) (all []ToolRun) {
 		if a == nil || r == nil {
 			continue
 		}
-		got := ToolRun{
-			ToolRun: g, How: a.Explain(), Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize, Altered: a.Args == "altered",
-			IsPrefix: a.IsPrefix, PrefixBytes: a.PrefixBytes, Path: a.Path, At: r.AskedAt, Took: r.Duration(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.StructuredSize,
-		}
-		if v.past != nil && r.State == mcp.Open {
-			got.State = "no answer yet"
-		}
-		if r.Error != "" {
-			got.Text, got.Size = r.Error, len(r.Error)
-		}
-		got.HasText = r.Error != "" || r.HasResult() && !r.Shell()
+		got := v.newToolRun(r)
+		got.ToolRun, got.How, got.Altered, got.IsPrefix, got.PrefixBytes, got.Path = g, a.Explain(), a.Args == "altered", a.IsPrefix, a.PrefixBytes, a.Path
 		if a.ModelHasResult && a.ResultEvent < v.ArrivedEvents() {
 			got.ResultSent, got.SentSize, got.Verdict = true, a.ResultBytes, string(a.Result)
 		}
 		all = append(all, got)
 	}
 	return all
+}
+
+// UnmatchedToolRuns returns the tool runs that are not matched to a call, in order.
+func (v *View) UnmatchedToolRuns() (all []ToolRun) {
+	matched := map[int]bool{}
+	for _, t := range v.Session().Turns {
+		for _, c := range t.Calls {
+			for _, g := range c.Runs {
+				matched[g.Request] = true
+			}
+		}
+	}
+	for n, r := range v.in.toolTraffic().log.Requests {
+		if v.past != nil {
+			r = r.AsOf(int32(v.past.events))
+		}
+		if r != nil && r.IsCall() && !matched[n] {
+			all = append(all, v.newToolRun(r))
+		}
+	}
+	return all
+}
+
+// newToolRun returns a tool run without the facts about its match.
+func (v *View) newToolRun(r *mcp.Request) ToolRun {
+	got := ToolRun{
+		Server: r.Server.Name, Tool: r.Tool, Args: r.Args, ArgsSize: r.ArgsSize,
+		At: r.AskedAt, Took: r.Duration(), State: r.State.String(), Failed: r.Failed, Text: r.Text, Size: r.TextSize, Shape: r.StructuredSize,
+	}
+	if v.past != nil && r.State == mcp.Open {
+		got.State = "no answer yet"
+	}
+	if r.Error != "" {
+		got.Text, got.Size = r.Error, len(r.Error)
+	}
+	got.HasText = r.Error != "" || r.HasResult() && !r.Shell()
+	return got
 }
 
 // SinceMoment returns the time from a moment of the call to the tool run, in words. It returns "" if the time

@@ -97,8 +97,8 @@ func (r *Run) summaryText() string {
 			words = append(words, count.Of(n, "call")+" "+stream.Status(state).String())
 		}
 	}
-	if calls == 0 {
-		words = append(words, "0 calls")
+	if calls == 0 || len(r.unmatchedRuns()) > 0 {
+		words = append(words, r.callsText(calls))
 	}
 	words = append(words, count.Of(worst[stream.Error], "error"), count.Of(worst[stream.Warn], "warning"))
 	return present.JoinWords(append(words, sum.costText(), r.gapText(), sum.timesText())...)
@@ -288,6 +288,20 @@ func (q *query) listProblems() (*answer, error) {
 	}
 }
 
+// unmatchedRuns returns the tool runs that are not matched to a call, without those of toolscope's own tools.
+func (r *Run) unmatchedRuns() []providers.ToolRun {
+	return slices.DeleteFunc(r.View.UnmatchedToolRuns(), func(run providers.ToolRun) bool { return run.Server == "toolscope" })
+}
+
+// callsText returns the number of calls, and the number of tool runs that are not matched to one.
+func (r *Run) callsText(calls int) string {
+	text := count.Of(calls, "call")
+	if n := len(r.unmatchedRuns()); n > 0 {
+		text += " and " + count.Of(n, "tool run") + " not matched to a call"
+	}
+	return text
+}
+
 // problemAnswer returns the problems in a run as an answer, and their number.
 func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 	a, hidden := &answer{}, 0
@@ -299,7 +313,7 @@ func (r *Run) problemAnswer(least stream.Severity) (*answer, int) {
 		}
 	}
 	_, calls := r.countCalls()
-	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), turnsText(r.View.Session().Turns), present.JoinWords(count.Of(calls, "call"), r.gapText()))
+	a.title = fmt.Sprintf("%s%s: %s in %s, %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "problem"), turnsText(r.View.Session().Turns), present.JoinWords(r.callsText(calls), r.gapText()))
 	if hidden > 0 {
 		a.title += fmt.Sprintf(" (%d of lower severity not shown: use severity=info)", hidden)
 	}
@@ -339,6 +353,12 @@ func (q *query) listCalls() (*answer, error) {
 				continue
 			}
 			a.rows = append(a.rows, row{key: r.refOf(t, c), later: func() string { return r.callRow(t, c) }})
+		}
+	}
+	for n, run := range r.unmatchedRuns() {
+		tools[run.Tool]++
+		if containsFold(run.Tool, q.args["tool"]) && (containsFold(string(run.Args), q.args["text"]) || containsFold(run.Text, q.args["text"])) && (q.args["bad"] != "true" || runHasFailed(run)) {
+			a.add(fmt.Sprintf("%s@run%d", r.ID, n), "%s %s", quoteName(r.ID), runText(run, rowText))
 		}
 	}
 	a.title = fmt.Sprintf("%s%s: %s", quoteName(r.ID), r.liveWord(), count.Of(len(a.rows), "row"))
@@ -431,13 +451,17 @@ func resultText(c *stream.Call, most int) string {
 
 // runText describes the arguments that a tool received and the result that it returned.
 func runText(run providers.ToolRun, most int) string {
-	text := fmt.Sprintf("ran %s: %s %s, matched by %s", quoteName(run.Server), quoteName(run.Tool), run.State, run.Join)
+	match := "not matched to a call"
+	if run.Join != 0 {
+		match = "matched by " + run.Join.String()
+	}
+	text := fmt.Sprintf("ran %s: %s %s, %s", quoteName(run.Server), quoteName(run.Tool), run.State, match)
 	if run.Of > 1 {
 		text += fmt.Sprintf(" (%d calls are equal)", run.Of)
 	}
 	text += fmt.Sprintf(", received %d B %s", run.ArgsSize, quoteStart(string(run.Args), run.ArgsSize, most))
 	switch {
-	case run.HasText && (run.Failed || run.State == "refused"):
+	case run.HasText && runHasFailed(run):
 		text += ", returned the error " + quoteStart(run.Text, run.Size, most)
 	case run.HasText:
 		text += ", returned " + quoteStart(run.Text, run.Size, most)
@@ -450,6 +474,9 @@ func runText(run providers.ToolRun, most int) string {
 	}
 	return text
 }
+
+// runHasFailed reports whether a tool or its server returned an error.
+func runHasFailed(run providers.ToolRun) bool { return run.Failed || run.State == "refused" }
 
 // find returns the turn and the call for a ref or an id.
 func (q *query) find(ref string) (*Run, *stream.Turn, *stream.Call, error) {

@@ -201,7 +201,10 @@ func (q *query) open(id string) (*Run, error) {
 	}
 	i := 0
 	if id != "" {
-		if i = slices.IndexFunc(all, func(f RunFile) bool { return f.ID == id }); i < 0 {
+		if i = slices.IndexFunc(all, func(f RunFile) bool { return f.ID == id }); i < 0 { // models also use the file's name, which evidence contains
+			i = slices.IndexFunc(all, func(f RunFile) bool { return baseName(f.Path) == id })
+		}
+		if i < 0 {
 			var names []string
 			for _, f := range all[:min(len(all), 5)] {
 				names = append(names, quoteName(f.ID))

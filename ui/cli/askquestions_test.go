@@ -219,6 +219,8 @@ func TestAskQuestions(t *testing.T) {
 		}, "calls run=shell", `ran shell: Bash done;received 16 B "{\"command\":\"ls\"}", took 100 ms result "a.txt"`, "returned"},
 		{"stdout", strings.Replace(askedServer(1500, `{"name":"echo","arguments":{}}`, "ok"), `{"t":9000`, `{"t":8000,"x":1,"d":"listening on stdio\n"}`+"\n"+`{"t":9000`, 1), []askedExchange{{request: claudeRequest("You are.", ""), pieces: done}},
 			"problems run=stdout", "ERROR MCP_STDOUT by=server stdout server=everything;listening on stdio", ""},
+		{"unasked", askedServer(1500, `{"name":"echo","arguments":{"message":"hi"}}`, "Echo: hi"), []askedExchange{{request: claudeRequest("You are.", ""), pieces: done}},
+			"runs;calls run=unasked.tsc text=HI tool=echo;problems run=unasked.tsc", `0 calls and 1 tool run not matched to a call, 0 errors;unasked: 1 row;unasked ran everything: echo done, not matched to a call, received 16 B "{\"message\":\"hi\"}", returned "Echo: hi", took 9 ms;0 problems in 1 turn, 0 calls and 1 tool run`, ""},
 		{"models", "", []askedExchange{
 			{request: claudeRequest("You are.", ""), pieces: done},
 			{at: 3_600_000, request: claudeRequest("You are.", ""), pieces: []string{strings.ReplaceAll(done[0], "claude-sonnet-4-5", "mystery-9b")}},
