@@ -38,20 +38,81 @@ var shapes = []*rule{
 
 	{name: "openai-session", alone: true, shape: `sess-[A-Za-z0-9]{36,}`, is: mixedCheck(3), hit: "sess-{40}", miss: "sess-management-of-users", from: "shape seen in keys"},
 	{name: "codex-token", shape: `rt_[\w.-]{40,}`, is: mixedCheck(3), hit: "rt_{60}", miss: "rt_priority_of_the_scheduler_in_the_kernel_2", from: "shape seen in keys"},
-	{name: "litellm-key", shape: `sk-[\w-]{22}`, is: isShuffled, ends: noName, hit: "sk-{22}", miss: "sk-folding-cube-anim-12", from: "docs.litellm.ai: virtual keys"},
 	{name: "helicone-key", alone: true, shape: `sk-helicone-[\w-]{20,}`, is: isVaried, hit: "sk-helicone-{7}-{7}-{7}-{7}", miss: "sk-helicone-dashboard-sidebar-item", from: "docs.helicone.ai: authentication"},
 	{name: "together-key", shape: `tgp_v1_[\w-]{40,}`, hit: "tgp_v1_{43}", miss: "tgp_v1_models", from: "shape seen in keys"},
 	{name: "jina-key", alone: true, shape: `jina_[\w-]{40,}`, is: mixedCheck(3), hit: "jina_{60}", miss: "jina_embeddings_v3", from: "shape seen in keys"},
 	{name: "e2b-key", shape: `e2b_[0-9a-f]{40}`, hit: "e2b_{x40}", miss: "e2b_sandbox", from: "e2b.dev/docs: API key"},
 	{name: "firecrawl-key", shape: `fc-[0-9a-f]{32}`, hit: "fc-{x32}", miss: "fc-{x8}", from: "docs.firecrawl.dev: API key"},
-	{name: "voyage-key", shape: `pa-[\w-]{40,}`, is: isShuffled, hit: "pa-{43}", miss: "pa-rent-of-the-node-in-the-tree-of-all-nodes", from: "shape seen in keys"},
+	{name: "voyage-key", shape: `pa-[\w-]{40,48}`, is: isShuffled, ends: noData, hit: "pa-{43}", miss: "pa-rent-of-the-node-in-the-tree-of-all-nodes", from: "shape seen in keys"},
 	{name: "browserbase-key", shape: `bb_(?:live|test)_[\w-]{20,}`, is: isVaried, hit: "bb_live_{27}", miss: "bb_live_sessions_of_the_team", from: "shape seen in keys"},
 	{name: "runpod-key", shape: `rpa_[A-Z0-9a-z]{40,}`, is: mixedCheck(3), hit: "rpa_{u46}", miss: "rpa_workflow", from: "shape seen in keys"},
 	{name: "modal-key", shape: `a[ks]-[A-Za-z0-9]{22}`, is: isShuffled, ends: noName, hit: "ak-{22}", miss: "as-{6}", from: "shape seen in keys"},
 	{name: "apify-token", alone: true, shape: `apify_api_[A-Za-z0-9]{30,}`, hit: "apify_api_{36}", miss: "apify_api_client", from: "docs.apify.com: API tokens"},
-	{name: "brave-key", shape: `BSA[\w-]{24,30}`, is: isShuffled, hit: "BSA{28}", miss: "BSA-accreditation-of-labs-2", from: "shape seen in keys"},
+	{name: "brave-key", shape: `BSA[\w-]{24,40}`, is: isShuffled, ends: noData, hit: "BSA{28}", miss: "BSA-accreditation-of-labs-2", from: "shape seen in keys"},
 	{name: "vercel-token", shape: `vc[piark]_[A-Za-z0-9]{24,}`, is: mixedCheck(3), hit: "vcp_{56}", miss: "vcp_configuration", from: "shape seen in keys"},
 	{name: "huggingface-token", shape: `hf_oauth_[\w.-]{40,}`, is: mixedCheck(3), hit: "hf_oauth_{60}", miss: "hf_oauth_redirect", from: "shape seen in keys"},
+
+	{name: "openai-key", shape: `sk-[\w-]{40,}`, is: hasOpenAIMark, hit: "sk-my-service-{20}T3BlbkFJ{20}", miss: "sk-folding-cube-of-the-page-with-many-colours-{6}", from: "shape seen in trufflehog"},
+	{name: "openai-key", shape: `ek_[A-Za-z0-9]{32,}`, is: mixedCheck(3), ends: noName, hit: "ek_{x32}", miss: "ek_{6}", from: "platform.openai.com: ephemeral keys"},
+	{name: "kimi-key", alone: true, shape: `sk-kimi-[A-Za-z0-9]{32,}`, hit: "sk-kimi-{64}", miss: "sk-kimi-{6}", from: "shape seen in keys"},
+	{name: "letta-key", alone: true, shape: `sk-let-[A-Za-z0-9+/]{40,}={0,2}`, hit: "sk-let-{100}==", miss: "sk-let-{6}", from: "shape seen in keys"},
+	{name: "api-key", alone: true, shape: `sk-[a-z]{48}`, is: maybeCredential, ends: noName, hit: "sk-{l48}", miss: "sk-{6}", from: "cloud.siliconflow.cn: API keys"},
+	{name: "cartesia-key", shape: `sk_car_[A-Za-z0-9]{20,}`, hit: "sk_car_{22}", miss: "sk_car_{6}", from: "shape seen in keys"},
+	{name: "e2b-key", shape: `sk_e2b_[0-9a-f]{40}`, hit: "sk_e2b_{x40}", miss: "sk_e2b_{6}", from: "e2b.dev/docs: access tokens"},
+	{name: "fireworks-key", shape: `fpk_[A-Za-z0-9]{20,}`, is: mixedCheck(3), hit: "fpk_{32}", miss: "fpk_{6}", from: "shape seen in keys"},
+	{name: "qianfan-key", shape: `bce-v3/ALTAK-[A-Za-z0-9]{16,32}/[0-9a-f]{40}`, hit: "bce-v3/ALTAK-{21}/{x40}", miss: "bce-v3/ALTAK-{6}", from: "cloud.baidu.com/doc: Qianfan API keys"},
+	{name: "langsmith-key", shape: `ls__[0-9a-f]{32}`, hit: "ls__{x32}", miss: "ls__{6}", from: "shape seen in keys"},
+	{name: "wandb-key", alone: true, shape: `wandb_v1_\w{60,}`, hit: "wandb_v1_{77}", miss: "wandb_v1_{6}", from: "shape seen in betterleaks"},
+	{name: "modal-key", shape: `w[ks]-[A-Za-z0-9]{22}`, is: isShuffled, ends: noName, hit: "wk-{22}", miss: "ws-{6}", from: "modal.com/docs: proxy auth tokens"},
+	{name: "warp-key", shape: `wk-1\.[0-9a-f]{64}`, hit: "wk-1.{x64}", miss: "wk-1.{6}", from: "docs.warp.dev: API keys"},
+	{name: "anyscale-key", alone: true, shape: `esecret_[a-z0-9]{24,}`, is: mixedCheck(3), hit: "esecret_{x26}", miss: "esecret_{6}", from: "docs.anyscale.com: credentials"},
+	{name: "anyscale-key", shape: `aph0_[\w-]{40,}`, is: mixedCheck(3), hit: "aph0_{60}", miss: "aph0_{6}", from: "shape seen in keys"},
+	{name: "lambda-key", alone: true, shape: `secret_[a-z0-9-]{1,40}_[0-9a-f]{32}\.[A-Za-z0-9]{32}`, hit: "secret_mykey_{x32}.{32}", miss: "secret_mykey_{6}", from: "docs.lambda.ai: API keys"},
+	{name: "voyage-key", shape: `al-[\w-]{43}`, is: isShuffled, ends: noData, hit: "al-{43}", miss: "al-{6}", from: "mongodb.com/docs/voyageai: API keys"},
+	{name: "mixedbread-key", shape: `mxb_[\w-]{32,}`, is: mixedCheck(3), hit: "mxb_{43}", miss: "mxb_{6}", from: "shape seen in keys"},
+	{name: "nomic-key", shape: `nk-[\w-]{40,48}`, is: isShuffled, ends: noData, hit: "nk-{43}", miss: "nk-{6}", from: "docs.nomic.ai: API keys"},
+	{name: "llamacloud-key", shape: `llx-[\w-]{40,}`, is: mixedCheck(3), hit: "llx-{48}", miss: "llx-{6}", from: "docs.cloud.llamaindex.ai: API keys"},
+	{name: "llama-key", shape: `LLM\|[0-9]{10,20}\|[\w-]{20,}`, hit: "LLM|{d16}|{27}", miss: "LLM|{6}", from: "llama.developer.meta.com: API keys"},
+	{name: "luma-key", alone: true, shape: `luma-[0-9a-f]{8}-[0-9a-f-]{27,}`, hit: "luma-{x8}-{x4}-{x4}-{x4}-{x12}-{x8}", miss: "luma-{6}", from: "docs.lumalabs.ai: API keys"},
+	{name: "api-key", shape: `key_[0-9a-f]{28,}`, is: mixedCheck(2.5), ends: noName, hit: "key_{x64}", miss: "key_{6}", from: "docs.cursor.com: API keys"},
+	{name: "cursor-key", shape: `crsr_[0-9a-f]{40,}`, hit: "crsr_{x64}", miss: "crsr_{6}", from: "shape seen in keys"},
+	{name: "upstage-key", shape: `up_[A-Za-z0-9]{26,40}`, is: isMixedOrShuffled, ends: noName, hit: "up_{29}", miss: "up_{6}", from: "console.upstage.ai: API keys"},
+	{name: "friendli-token", shape: `flp_[A-Za-z0-9]{40,}`, is: mixedCheck(3), hit: "flp_{46}", miss: "flp_{6}", from: "friendli.ai/docs: tokens"},
+	{name: "predibase-token", shape: `pb_[\w-]{22}`, is: isShuffled, ends: noName, hit: "pb_{22}", miss: "pb_message_of_the_kind_12", from: "docs.predibase.com: API tokens"},
+	{name: "you-key", alone: true, shape: `ydc-sk-[0-9a-f]{16}-[A-Za-z0-9]{32}-[0-9a-f<>_-]{8,}`, hit: "ydc-sk-{x16}-{32}-{x8}", miss: "ydc-sk-{6}", from: "shape seen in keys"},
+	{name: "context7-key", alone: true, shape: `ctx7sk-[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "ctx7sk-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "ctx7sk-{6}", from: "context7.com/docs: API keys"},
+	{name: "api-key", shape: `ak_[0-9a-f]{32,}`, is: mixedCheck(3), ends: noName, hit: "ak_{x32}", miss: "ak_{6}", from: "clerk.com/docs: API keys"},
+	{name: "composio-key", shape: `(?:ak|uak)_[\w-]{20,40}`, is: isMixedOrShuffled, ends: noData, hit: "ak_{20}", miss: "ak_message_of_the_kind_12", from: "docs.composio.dev: API keys"},
+	{name: "mem0-key", shape: `m0-[A-Za-z0-9]{36,48}`, is: mixedCheck(3), ends: noData, hit: "m0-{40}", miss: "m0-{6}", from: "docs.mem0.ai: API keys"},
+	{name: "arize-key", shape: `ak-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-[\w-]{20,}`, hit: "ak-{x8}-{x4}-{x4}-{x4}-{x12}-{32}", miss: "ak-{6}", from: "arize.com/docs: API keys"},
+	{name: "promptlayer-key", shape: `pl_[0-9a-f]{32}`, is: mixedCheck(3), ends: noName, hit: "pl_{x32}", miss: "pl_{6}", from: "docs.promptlayer.com: API keys"},
+	{name: "traceloop-key", shape: `tl_[0-9a-f]{40,}`, is: mixedCheck(3), ends: noName, hit: "tl_{x64}", miss: "tl_{6}", from: "traceloop.com/docs: API keys"},
+	{name: "logfire-token", alone: true, shape: `pylf_v[0-9]_[a-z]{2}_[A-Za-z0-9]{30,}`, hit: "pylf_v1_us_{43}", miss: "pylf_v1_us_{6}", from: "pydantic.dev/docs/logfire: tokens"},
+	{name: "dify-key", alone: true, shape: `app-[A-Za-z0-9]{24}`, is: isScattered, ends: noName, hit: "app-{24}", miss: "app-configuration2Overview1", from: "docs.dify.ai: API keys"},
+	{name: "n8n-key", shape: `n8n_api_[0-9a-f]{40,}`, hit: "n8n_api_{x80}", miss: "n8n_api_{6}", from: "docs.n8n.io: API authentication"},
+	{name: "agentmail-key", shape: `am_(?:[a-z]{2}_)?[0-9a-f]{40,}`, is: mixedCheck(3), ends: noName, hit: "am_{x64}", miss: "am_{6}", from: "docs.agentmail.to: API keys"},
+	{name: "steel-key", alone: true, shape: `ste-[A-Za-z0-9]{50,}`, is: mixedCheck(3), hit: "ste-{65}", miss: "ste-{6}", from: "docs.steel.dev: API keys"},
+	{name: "hyperbrowser-key", shape: `hb_[0-9a-f]{28,}`, is: mixedCheck(3), ends: noName, hit: "hb_{x28}", miss: "hb_{6}", from: "docs.hyperbrowser.ai: API keys"},
+	{name: "browser-use-key", shape: `bu_[\w-]{36,48}`, is: isShuffled, ends: noData, hit: "bu_{43}", miss: "bu_{6}", from: "docs.browser-use.com: API keys"},
+	{name: "scrapfly-key", alone: true, shape: `scp-(?:live|test)-[0-9a-f]{32}`, hit: "scp-live-{x32}", miss: "scp-live-{6}", from: "scrapfly.io/docs: API keys"},
+	{name: "daytona-key", shape: `dtn_[0-9a-f]{40,}`, hit: "dtn_{x64}", miss: "dtn_{6}", from: "daytona.io/docs: API keys"},
+	{name: "relace-key", alone: true, shape: `rlc-[A-Za-z0-9]{30,}`, is: mixedCheck(3), hit: "rlc-{36}", miss: "rlc-{6}", from: "docs.relace.ai: API keys"},
+	{name: "devin-key", shape: `apk_(?:user_)?[A-Za-z0-9+/]{60,}={0,2}`, is: isShuffled, hit: "apk_user_{130}==", miss: "apk_user_{6}", from: "shape seen in betterleaks"},
+	{name: "devin-key", shape: `cog_[a-z2-7]{52}`, hit: "cog_{b52}", miss: "cog_{6}", from: "shape seen in betterleaks"},
+	{name: "factory-key", shape: `fk-[\w-]{40,120}`, is: isShuffled, ends: noData, hit: "fk-{80}", miss: "fk-{6}", from: "docs.factory.ai: API keys"},
+	{name: "amp-token", alone: true, shape: `sgamp_user_\w{20,}`, is: isVaried, hit: "sgamp_user_{26}_{x64}", miss: "sgamp_user_settings_of_the_team", from: "ampcode.com: access tokens"},
+	{name: "v0-key", shape: `v1:[A-Za-z0-9]{24}:[A-Za-z0-9]{24}`, is: isShuffled, hit: "v1:{24}:{24}", miss: "v1:{6}", from: "vercel.com/docs/v0: API keys"},
+	{name: "turbopuffer-key", shape: `tpuf_[\w-]{28,}`, is: mixedCheck(3), hit: "tpuf_{32}", miss: "tpuf_{6}", from: "turbopuffer.com/docs: authentication"},
+	{name: "chroma-key", shape: `ck-[A-Za-z0-9]{40,48}`, is: mixedCheck(3), ends: noData, hit: "ck-{44}", miss: "ck-{6}", from: "docs.trychroma.com: cloud"},
+	{name: "braintrust-key", alone: true, shape: `bt-st-[A-Za-z0-9]{40,}`, hit: "bt-st-{48}", miss: "bt-st-{6}", from: "braintrust.dev/docs: service tokens"},
+	{name: "supermemory-key", shape: `sm_[A-Za-z0-9]{20,}_[A-Za-z0-9]{20,}`, is: isScattered, hit: "sm_{22}_{40}", miss: "sm_{6}", from: "supermemory.ai/docs: API keys"},
+	{name: "openpipe-key", shape: `opk_[0-9a-f]{36,}`, hit: "opk_{x42}", miss: "opk_{6}", from: "shape seen in keys"},
+	{name: "copilot-token", shape: `tid=[0-9a-f]{32};exp=[0-9]{10};[\w=;:.-]{20,}`, hit: "tid={x32};exp=1790000000;sku=copilot;8kp=1:{x64}", miss: "tid={x32}", from: "shape seen in traffic"},
+	{name: "google-code", shape: `4/0A[\w-]{40,}`, is: isShuffled, hit: "4/0A{70}", miss: "4/0A{6}", from: "developers.google.com/identity: OAuth 2.0"},
+	{name: "google-key", shape: `AAAA[\w-]{7}:APA91b[\w-]{100,}`, hit: "AAAA{7}:APA91b{134}", miss: "AAAA{6}", from: "firebase.google.com/docs: server keys"},
+	{name: "google-hmac-id", shape: `GOOG(?:1E[A-Z0-9]{57}|[A-Z0-9]{20})`, is: mixedCheck(3), ends: noName, hit: "GOOG1E{u57}", miss: "GOOG1E{6}", from: "cloud.google.com/storage/docs: HMAC keys"},
+	{name: "api-key", alone: true, shape: `sk-[\w-]{28,180}`, is: isMixedOrShuffled, ends: noData, hit: "sk-api-{119}", miss: "sk-circle-fade-dot-with-12-parts-and-more", from: "shape seen in keys of MiniMax, Windsurf, DashScope, Spider and Dify"},
+	{name: "litellm-key", shape: `sk-[\w-]{22}`, is: isMixedOrShuffled, ends: noData, hit: "sk-{22}", miss: "sk-folding-cube-anim-12", from: "docs.litellm.ai: virtual keys"},
 
 	// Clouds.
 	{name: "aws-key-id", shape: `(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}`, is: noExample, hit: "AKIA{u16}", miss: "AKIAIOSFODNN7EXAMPLE", from: "docs.aws.amazon.com/IAM: unique identifiers"},
@@ -86,6 +147,35 @@ var shapes = []*rule{
 	{name: "openshift-token", alone: true, shape: `sha256~[\w-]{43}`, hit: "sha256~{43}", miss: "sha256~{12}", from: "docs.openshift.com: OAuth tokens"},
 	{name: "scalingo-token", shape: `tk-us-[\w-]{48}`, hit: "tk-us-{48}", miss: "tk-us-{8}", from: "shape seen in gitleaks"},
 	{name: "clickhouse-key", shape: `4b1d[A-Za-z0-9]{38}`, is: mixedCheck(3), ends: noName, hit: "4b1d{38}", miss: "4b1d{4}", from: "shape seen in gitleaks"},
+
+	{name: "aws-session-token", shape: `IQoJb3JpZ2luX2Vj[\w+/=-]{60,}`, hit: "IQoJb3JpZ2luX2Vj{300}", miss: "IQoJb3JpZ2luX2Vj{6}", from: "docs.aws.amazon.com/STS: session tokens"},
+	{name: "aws-session-token", shape: `(?:FwoGZXIvYXdzE|FQoGZXIvYXdzE|AQoDYXdzE)[\w+/=-]{60,}`, hit: "FwoGZXIvYXdzE{300}", miss: "FwoGZXIvYXdzE{6}", from: "docs.aws.amazon.com/STS: session tokens"},
+	{name: "aws-mws-token", shape: `amzn\.mws\.[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "amzn.mws.{x8}-{x4}-{x4}-{x4}-{x12}", miss: "amzn.mws.{6}", from: "shape seen in keys"},
+	{name: "amazon-secret", shape: `amzn1\.oa2-cs\.v[0-9]\.[0-9a-f]{64}`, hit: "amzn1.oa2-cs.v1.{x64}", miss: "amzn1.oa2-cs.v1.{6}", from: "developer.amazon.com/docs: Login with Amazon"},
+	{name: "amazon-token", shape: `Atz[ar]\|[\w-]{60,}`, hit: "Atza|{180}", miss: "Atza|{6}", from: "developer.amazon.com/docs: Login with Amazon"},
+	{name: "appsync-key", shape: `da2-[a-z0-9]{26}`, is: mixedCheck(3), ends: noName, hit: "da2-{x26}", miss: "da2-{6}", from: "docs.aws.amazon.com/appsync: API keys"},
+	{name: "digitalocean-spaces-id", shape: `DO00[A-Z0-9]{16}`, is: mixedCheck(2.5), ends: noName, hit: "DO00{u16}", miss: "DO00{6}", from: "docs.digitalocean.com: Spaces keys"},
+	{name: "cloudflare-key", shape: `cfk_[A-Za-z0-9]{40,}`, is: mixedCheck(3), hit: "cfk_{40}{x8}", miss: "cfk_{6}", from: "developers.cloudflare.com/fundamentals: token formats"},
+	{name: "turnstile-secret", shape: `0x4AAAAAAA[\w-]{22,}`, hit: "0x4AAAAAAA{28}", miss: "0x4AAAAAAA{6}", from: "developers.cloudflare.com/turnstile: secret keys"},
+	{name: "netlify-token", shape: `nf[cou]_[A-Za-z0-9]{36}`, is: mixedCheck(3), hit: "nfc_{36}", miss: "nfc_{6}", from: "docs.netlify.com: tokens"},
+	{name: "supabase-token", shape: `sbp_(?:oauth|v0)_[0-9a-z]{40}`, hit: "sbp_oauth_{x40}", miss: "sbp_oauth_{6}", from: "supabase.com/docs: Management API"},
+	{name: "neon-password", shape: `npg_[A-Za-z0-9]{12,16}`, is: isVaried, ends: noName, hit: "npg_{12}", miss: "npg_connection", from: "neon.com/docs: connection strings"},
+	{name: "planetscale-secret", alone: true, shape: `pscale_app_[0-9a-f]{40,}`, hit: "pscale_app_{x64}", miss: "pscale_app_{6}", from: "planetscale.com/docs: OAuth applications"},
+	{name: "xata-key", shape: `x(?:au|db)_[A-Za-z0-9]{30,}`, is: mixedCheck(3), hit: "xau_{36}", miss: "xau_{6}", from: "xata.io/docs: API keys"},
+	{name: "cockroach-key", shape: `CCDB1_[A-Za-z0-9]{22}_[A-Za-z0-9]{40}`, hit: "CCDB1_{22}_{40}", miss: "CCDB1_{6}", from: "shape seen in betterleaks"},
+	{name: "databricks-token", shape: `d(?:ose|kea)[0-9a-f]{32}`, ends: noName, hit: "dose{x32}", miss: "dose{6}", from: "docs.databricks.com: OAuth secrets"},
+	{name: "dbt-token", shape: `dbt[cu]_[\w-]{36,}`, is: mixedCheck(3), hit: "dbtc_{46}", miss: "dbtc_{6}", from: "docs.getdbt.com: tokens"},
+	{name: "infisical-token", shape: `st\.[\w-]{20,40}\.[0-9a-f]{32}\.[0-9a-f]{32}`, hit: "st.{x24}.{x32}.{x32}", miss: "st.{6}", from: "infisical.com/docs: service tokens"},
+	{name: "vault-token", shape: `hv[sbr]\.[\w-]{24,}`, is: isShuffled, hit: "hvs.{24}", miss: "hvs.{6}", from: "developer.hashicorp.com/vault: tokens"},
+	{name: "bitwarden-token", shape: `0\.[0-9a-f][0-9a-f][0-9a-f]{6}-[0-9a-f-]{27}\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{20,}={0,2}`, hit: "0.{x8}-{x4}-{x4}-{x4}-{x12}.{30}:{22}==", miss: "0.{x8}", from: "bitwarden.com/help: Secrets Manager"},
+	{name: "scaleway-key-id", shape: `SCW[A-Z0-9]{17}`, is: mixedCheck(3), ends: noName, hit: "SCW{u17}", miss: "SCW{6}", from: "scaleway.com/docs: API keys"},
+	{name: "exoscale-key-id", shape: `EXO[0-9a-f]{24,30}`, is: mixedCheck(3), ends: noName, hit: "EXO{x26}", miss: "EXO{6}", from: "shape seen in betterleaks"},
+	{name: "upcloud-token", shape: `ucat_[A-Za-z0-9]{24,}`, hit: "ucat_{26}", miss: "ucat_{6}", from: "shape seen in betterleaks"},
+	{name: "alibaba-sts-id", shape: `STS\.[A-Za-z0-9]{20,}`, is: isScattered, hit: "STS.N{24}", miss: "STS.N{6}", from: "alibabacloud.com/help: STS"},
+	{name: "yandex-token", shape: `y[0-3]_[\w-]{50,}`, is: isShuffled, hit: "y0_{55}", miss: "y0_{6}", from: "yandex.com/dev/id: OAuth tokens"},
+	{name: "akamai-token", alone: true, shape: `akab-[a-z0-9]{16}-[a-z0-9]{16}`, hit: "akab-{x16}-{x16}", miss: "akab-{6}", from: "techdocs.akamai.com: EdgeGrid"},
+	{name: "nebius-token", shape: `v1\.C[\w+/=-]{100,}\.[\w+/=-]{40,}`, hit: "v1.CmM{300}.{80}", miss: "v1.CmM{6}", from: "docs.nebius.com: access tokens"},
+	{name: "elastic-key", shape: `ess[ua]_[\w+/-]{40,}={0,2}`, is: isShuffled, hit: "essu_{80}==", miss: "essu_{6}", from: "elastic.co/docs: API keys"},
 
 	// Code hosts and development tools.
 	{name: "github-token", shape: `gh[pousr]_[A-Za-z0-9]{20,}`, hit: "ghp_{36}", miss: "ghp_{9}", from: "docs.github.com: token formats"},
@@ -124,10 +214,40 @@ var shapes = []*rule{
 	{name: "terraform-token", shape: `tfe_[A-Za-z0-9]{40,}`, is: mixedCheck(3), hit: "tfe_{48}", miss: "tfe_workspace", from: "shape seen in keys"},
 	{name: "adobe-secret", shape: `p8e-[A-Za-z0-9]{32}`, is: mixedCheck(3), ends: noName, hit: "p8e-{x32}", miss: "p8e-{x8}", from: "shape seen in gitleaks"},
 
+	{name: "gitlab-token", shape: `gl(?:rtr|wt)-[\w.-]{20,}`, fit: lenWithoutFullStop, is: isVaried, hit: "glrtr-{27}", miss: "glrtr-{6}", from: "docs.gitlab.com: token prefixes"},
+	{name: "pypi-token", shape: `pypi-AgENdGVzdC5weXBpLm9yZw[\w-]{50,}`, hit: "pypi-AgENdGVzdC5weXBpLm9yZw{70}", miss: "pypi-AgENdGVzdC5weXBpLm9yZw{6}", from: "test.pypi.org/help: API tokens"},
+	{name: "crates-token", shape: `cio[A-Za-z0-9]{32}`, is: isScattered, ends: noName, hit: "cio{32}", miss: "cio{6}", from: "doc.rust-lang.org/cargo: API tokens"},
+	{name: "buildkite-token", shape: `bk[a-z][a-z]_[\w-]{32,}`, is: isShuffled, hit: "bkct_{43}", miss: "bkct_{6}", from: "buildkite.com/docs: token formats"},
+	{name: "sonar-token", shape: `sqco_[0-9a-f]{40}`, hit: "sqco_{x40}", miss: "sqco_{6}", from: "docs.sonarsource.com: tokens"},
+	{name: "snyk-token", shape: `snyk_[us]at\.[0-9a-f]{8}\.[\w.-]{40,}`, fit: lenWithoutFullStop, hit: "snyk_uat.{x8}.{60}", miss: "snyk_uat.{6}", from: "docs.snyk.io: authentication"},
+	{name: "socket-token", shape: `sktsec_[\w-]{40,}`, hit: "sktsec_{43}_api", miss: "sktsec_{6}", from: "docs.socket.dev: API tokens"},
+	{name: "endor-key", shape: `endr\+[A-Za-z0-9-]{16}`, hit: "endr+{16}", miss: "endr+{6}", from: "shape seen in betterleaks"},
+	{name: "stackhawk-key", shape: `hawk\.[\w-]{20}\.[\w-]{20}`, is: isShuffled, hit: "hawk.{20}.{20}", miss: "hawk.{6}", from: "docs.stackhawk.com: API keys"},
+	{name: "aikido-token", shape: `AIK_(?:CI|SECRET)_[A-Za-z0-9]{20,}`, is: mixedCheck(3), hit: "AIK_SECRET_{64}", miss: "AIK_SECRET_{6}", from: "shape seen in betterleaks"},
+	{name: "deno-token", shape: `ddo_[A-Za-z0-9]{36}`, hit: "ddo_{36}", miss: "ddo_{6}", from: "shape seen in keys"},
+	{name: "postman-key", shape: `PMAT-[A-Z0-9]{26}`, hit: "PMAT-{u26}", miss: "PMAT-{6}", from: "learning.postman.com: access keys"},
+	{name: "gitbook-token", shape: `gb_api_[A-Za-z0-9]{36,}`, hit: "gb_api_{40}", miss: "gb_api_{6}", from: "gitbook.com/docs: API tokens"},
+	{name: "zuplo-key", shape: `zpka_[0-9a-z]{20,}_[0-9a-f]{8}`, hit: "zpka_{x32}_{x8}", miss: "zpka_{6}", from: "zuplo.com/docs: API keys"},
+	{name: "konnect-token", shape: `[ks]pat_[A-Za-z0-9]{40,}`, is: mixedCheck(3), hit: "kpat_{48}", miss: "kpat_{6}", from: "developer.konghq.com: access tokens"},
+	{name: "unkey-key", shape: `unkey_[A-Za-z0-9]{20,}`, is: mixedCheck(3), hit: "unkey_{22}", miss: "unkey_{6}", from: "unkey.com/docs: root keys"},
+	{name: "chromatic-token", shape: `chpt_[0-9a-f]{12,}`, ends: noName, hit: "chpt_{x16}", miss: "chpt_{x6}", from: "chromatic.com/docs: project tokens"},
+	{name: "chief-tools-token", shape: `ctp_[A-Za-z0-9]{36}`, is: mixedCheck(3), ends: noName, hit: "ctp_{36}", miss: "ctp_{6}", from: "chief.app/docs: tokens"},
+	{name: "adobe-secret", shape: `p8e-[\w-]{32}`, is: mixedCheck(3), ends: noName, hit: "p8e-{32}", miss: "p8e-{6}", from: "shape seen in gitleaks"},
+	{name: "launchdarkly-key", alone: true, shape: `(?:api|sdk)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, ends: noName, hit: "api-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "api-{x8}", from: "launchdarkly.com/docs: API access tokens"},
+	{name: "configcat-key", alone: true, shape: `configcat-sdk-1/[\w-]{22}/[\w-]{22}`, hit: "configcat-sdk-1/{22}/{22}", miss: "configcat-sdk-1/{6}", from: "configcat.com/docs: SDK keys"},
+	{name: "statsig-key", alone: true, shape: `secret-[A-Za-z0-9]{40,50}`, is: isScattered, ends: noName, hit: "secret-{43}", miss: "secret-{6}", from: "docs.statsig.com: keys"},
+	{name: "growthbook-key", alone: true, shape: `secret_[a-z]{4,10}_[A-Za-z0-9]{30,}`, is: mixedCheck(3), hit: "secret_admin_{32}", miss: "secret_admin_{6}", from: "docs.growthbook.io: API keys"},
+	{name: "unleash-token", shape: `\*:[a-z][a-z]{1,19}\.[0-9a-f]{56}`, hit: "*:production.{x56}", miss: "*:production.{6}", from: "docs.getunleash.io: API tokens"},
+	{name: "mergefreeze-token", shape: `mf[bo]_[A-Za-z0-9]{24}`, is: isShuffled, ends: noName, hit: "mfb_{24}", miss: "mfb_{6}", from: "mergefreeze.com: API tokens"},
+	{name: "jenkins-token", shape: `11[0-9a-f][0-9a-f][0-9a-f]{30}`, is: mixedCheck(3), ends: noName, hit: "11{x32}", miss: "11{x8}", from: "jenkins.io/doc: API tokens"},
+	{name: "teamcity-token", shape: `eyJ0eXAiOiAiVENWMiJ9\.[\w-]{36}\.[\w-]{48}`, hit: "eyJ0eXAiOiAiVENWMiJ9.{36}.{48}", miss: "eyJ0eXAiOiAiVENWMiJ9.{6}", from: "jetbrains.com/help/teamcity: access tokens"},
+
 	// Services.
+	{name: "slack-token", shape: `xoxd-[\w%+/=-]{40,}`, is: isVaried, hit: "xoxd-{120}", miss: "xoxd-{6}", from: "shape seen in betterleaks"},
 	{name: "slack-token", shape: `xox[a-z]-[A-Za-z0-9-]{20,}`, is: isVaried, hit: "xoxb-{d12}-{d12}-{24}", miss: "xoxb-kisses-and-hugs-from-me", from: "docs.slack.dev: token types"},
 	{name: "slack-token", shape: `xapp-[0-9]-[A-Z0-9]{6,}-[0-9]{6,}-[0-9a-z]{20,}`, hit: "xapp-1-{u11}-{d13}-{x64}", miss: "xapp-1-store", from: "docs.slack.dev: token types"},
 	{name: "slack-token", shape: `xoxe\.xox[bp]-[0-9]-[A-Za-z0-9]{100,}`, hit: "xoxe.xoxp-1-{166}", miss: "xoxe.xoxp-1-{9}", from: "docs.slack.dev: token types"},
+	{name: "stripe-key", shape: `[sr]k_(?:live|test|prod|dev)_[\w-]{40,}`, hit: "sk_live_{60}", miss: "sk_live_{6}", from: "docs.stripe.com/keys"},
 	{name: "stripe-key", shape: `[sr]k_(?:live|test|prod)_[A-Za-z0-9]{10,}`, hit: "sk_live_{24}", miss: "sk_live_mode", from: "docs.stripe.com/keys"},
 	{name: "stripe-webhook-secret", shape: `whsec_[A-Za-z0-9+/=]{24,}`, is: mixedCheck(3), hit: "whsec_{32}", miss: "whsec_verification", from: "docs.stripe.com/webhooks"},
 	{name: "sendgrid-key", shape: `SG\.[\w-]{20,24}\.[\w-]{39,50}`, hit: "SG.{22}.{43}", miss: "SG.{22}", from: "shape seen in gitleaks and trufflehog"},
@@ -151,6 +271,7 @@ var shapes = []*rule{
 	{name: "mailgun-key", alone: true, shape: `key-[0-9a-f]{32}`, is: mixedCheck(2), ends: noName, hit: "key-{x32}", miss: "key-{x8}", from: "documentation.mailgun.com: API keys"},
 	{name: "mailgun-key", shape: `[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}-[0-9a-f]{8}-[0-9a-f]{8}`, ends: noName, hit: "{x32}-{x8}-{x8}", miss: "{x32}-{x8}", from: "shape seen in gitleaks"},
 	{name: "mailchimp-key", shape: `[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}-us[0-9]{1,2}`, ends: noName, hit: "{x32}-us12", miss: "{x32}-usa", from: "mailchimp.com/developer: API keys"},
+	{name: "zai-key", shape: `[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}\.[\w-]{16,24}`, is: isShuffledAfterDigest, ends: noName, hit: "{x32}.{16}", miss: "{x32}.{6}", from: "docs.z.ai: API keys"},
 	{name: "mapbox-token", shape: `sk\.eyJ[\w-]{20,}\.[\w-]{20,}`, hit: "sk.eyJ{80}.{22}", miss: "sk.eyJ{8}", from: "docs.mapbox.com: access tokens"},
 	{name: "dropbox-token", shape: `sl\.(?:u\.)?[\w=-]{60,}`, is: isShuffled, hit: "sl.{130}", miss: "sl.{12}", from: "shape seen in gitleaks"},
 	{name: "discord-token", shape: `[MNO][DTjz][AEIMQUYcgk][0-9wxyz][\w-]{19,24}\.[\w-]{6}\.[\w-]{27,40}`, hit: "MTEx{22}.{6}.{38}", miss: "MTEx{22}.{6}", from: "discord.com/developers: authentication"},
@@ -181,6 +302,82 @@ var shapes = []*rule{
 	{name: "dnkey", alone: true, shape: `dnkey-[\w=-]{26}-[\w=-]{52}`, hit: "dnkey-{26}-{52}", miss: "dnkey-{6}", from: "shape seen in gitleaks"},
 	{name: "grafana-token", shape: `eyJrIjoi[A-Za-z0-9]{60,}={0,3}`, hit: "eyJrIjoi{90}", miss: "eyJrIjoi{9}", from: "shape seen in gitleaks"},
 
+	{name: "discord-token", shape: `mfa\.[\w-]{84}`, is: isShuffled, hit: "mfa.{84}", miss: "mfa.{6}", from: "shape seen in keys"},
+	{name: "stripe-key", shape: `[sr]k_org_(?:live|test)_[A-Za-z0-9]{20,}`, hit: "sk_org_live_{40}", miss: "sk_org_live_{6}", from: "docs.stripe.com/keys"},
+	{name: "stripe-key", shape: `ek_(?:live|test)_[A-Za-z0-9]{20,}`, is: mixedCheck(3), hit: "ek_live_{60}", miss: "ek_live_{6}", from: "docs.stripe.com/api: ephemeral keys"},
+	{name: "stripe-client-secret", shape: `(?:pi|seti|cs)_[A-Za-z0-9]{16,30}_secret_[A-Za-z0-9]{20,}`, hit: "pi_{24}_secret_{25}", miss: "pi_{6}", from: "docs.stripe.com/api: payment intents"},
+	{name: "paddle-key", alone: true, shape: `pdl_[a-z]{4,8}_apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}`, hit: "pdl_live_apikey_{x26}_{22}_{3}", miss: "pdl_live_apikey_{6}", from: "developer.paddle.com: API keys"},
+	{name: "paddle-secret", alone: true, shape: `pdl_ntfset_[a-z0-9]{26}_[\w+/=-]{20,}`, hit: "pdl_ntfset_{x26}_{32}", miss: "pdl_ntfset_{6}", from: "developer.paddle.com: webhooks"},
+	{name: "polar-token", alone: true, shape: `polar_[a-z]{2,4}_[\w-]{32,}`, is: mixedCheck(3), hit: "polar_oat_{43}", miss: "polar_oat_{6}", from: "polar.sh/docs: access tokens"},
+	{name: "paypal-token", shape: `A21AA[\w-]{60,}`, is: isShuffled, hit: "A21AA{92}", miss: "A21AA{6}", from: "developer.paypal.com: access tokens"},
+	{name: "adyen-key", shape: `AQE[a-z0-9]hmfx[\w+/=-]{60,}`, hit: "AQEyhmfx{120}-{40}=-{16}", miss: "AQEyhmfx{6}", from: "docs.adyen.com: API credentials"},
+	{name: "mollie-key", alone: true, shape: `(?:live|test)_[A-Za-z0-9]{30}`, is: isShuffled, ends: noName, hit: "live_{30}", miss: "live_{6}", from: "docs.mollie.com: authentication"},
+	{name: "brex-token", shape: `bxt_[A-Za-z0-9]{30,}`, is: mixedCheck(3), hit: "bxt_{36}", miss: "bxt_{6}", from: "developer.brex.com: tokens"},
+	{name: "klarna-key", alone: true, shape: `klarna_(?:live|test)_api_[\w+/=-]{40,}`, hit: "klarna_live_api_{100}", miss: "klarna_live_api_{6}", from: "docs.klarna.com: API keys"},
+	{name: "checkout-key", shape: `sk_(?:sbox_)?[a-z0-9]{27}`, is: mixedCheck(3), ends: noName, hit: "sk_sbox_{x27}", miss: "sk_sbox_{6}", from: "checkout.com/docs: API keys"},
+	{name: "mandrill-key", shape: `md-[\w-]{22}`, is: isShuffled, ends: noName, hit: "md-{22}", miss: "md-button-of-the-form-12", from: "mailchimp.com/developer: transactional API keys"},
+	{name: "mailersend-key", shape: `mlsn\.[0-9a-f]{64}`, hit: "mlsn.{x64}", miss: "mlsn.{6}", from: "developers.mailersend.com: tokens"},
+	{name: "telnyx-key", shape: `KEY[0-9A-F]{32}_[\w-]{22}`, hit: "KEY{X32}_{22}", miss: "KEY{6}", from: "developers.telnyx.com: API keys"},
+	{name: "telnyx-key", shape: `KEY[0-9a-f]{32}_[\w-]{22}`, hit: "KEY{x32}_{22}", miss: "KEY{6}", from: "developers.telnyx.com: API keys"},
+	{name: "onesignal-key", shape: `os_v2_[a-z]{3}_[a-z2-7]{80,}`, hit: "os_v2_app_{b103}", miss: "os_v2_app_{6}", from: "documentation.onesignal.com: API keys"},
+	{name: "pubnub-key", alone: true, shape: `sec-c-[A-Za-z0-9+/=]{40,}`, hit: "sec-c-{48}", miss: "sec-c-{6}", from: "pubnub.com/docs: keys"},
+	{name: "courier-key", shape: `[dp]k_prod_[A-Z0-9]{28}`, is: mixedCheck(3), ends: noName, hit: "pk_prod_{u28}", miss: "pk_prod_{6}", from: "courier.com/docs: API keys"},
+	{name: "svix-key", shape: `testsk_[\w.-]{24,}`, fit: lenWithoutFullStop, is: mixedCheck(3), hit: "testsk_{32}", miss: "testsk_{6}", from: "docs.svix.com: API keys"},
+	{name: "trigger-key", shape: `tr_(?:dev|prod|stg|preview|pat)_[A-Za-z0-9]{20,}`, is: isMixedOrShuffled, hit: "tr_prod_{20}", miss: "tr_prod_{6}", from: "trigger.dev/docs: API keys"},
+	{name: "stytch-secret", alone: true, shape: `secret-(?:live|test)-[\w-]{30,}=?`, is: isVaried, hit: "secret-live-{35}=", miss: "secret-live-{6}", from: "stytch.com/docs: authentication"},
+	{name: "okta-token", shape: `00[\w-][\w-]{39}`, is: isScattered, ends: noData, hit: "00{40}", miss: "00{6}", from: "developer.okta.com/docs: API tokens"},
+	{name: "authress-key", shape: `(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{10,32}\.[\w+/=-]{30,120}`, hit: "sc_{10}.{x5}.acc-{x16}.{60}", miss: "sc_{6}", from: "shape seen in gitleaks"},
+	{name: "salesforce-session", shape: `00D[A-Za-z0-9]{12,15}![\w.-]{60,}`, fit: lenWithoutFullStop, hit: "00D{12}!{90}", miss: "00D{6}", from: "developer.salesforce.com/docs: session ids"},
+	{name: "intercom-token", shape: `dG9rO[A-Za-z0-9+/_-]{40,}={0,2}`, hit: "dG9rO{54}=", miss: "dG9rO{6}", from: "developers.intercom.com: access tokens"},
+	{name: "close-key", shape: `api_[A-Za-z0-9]{22}\.[A-Za-z0-9]{22}`, is: isShuffled, hit: "api_{22}.{22}", miss: "api_{6}", from: "developer.close.com: API keys"},
+	{name: "linear-secret", shape: `lin_wh_[A-Za-z0-9]{30,}`, hit: "lin_wh_{40}", miss: "lin_wh_{6}", from: "linear.app/developers: webhooks"},
+	{name: "airtable-token", shape: `oaa[A-Za-z0-9]{14}\.v1\.[\w-]{20,}\.[0-9a-f]{20,}`, hit: "oaa{14}.v1.{80}.{x64}", miss: "oaa{6}", from: "airtable.com/developers: OAuth"},
+	{name: "cal-key", shape: `cal_(?:live_|test_)?[0-9a-f]{32}`, is: mixedCheck(3), ends: noName, hit: "cal_live_{x32}", miss: "cal_live_{6}", from: "cal.com/docs: API keys"},
+	{name: "canva-secret", shape: `cnvca[\w-]{51}`, is: isShuffled, hit: "cnvca{51}", miss: "cnvca{6}", from: "shape seen in betterleaks"},
+	{name: "sanity-token", shape: `sk[A-Za-z0-9][A-Za-z0-9]{79,}`, is: isScattered, hit: "sk{178}", miss: "sk{6}", from: "sanity.io/docs: API tokens"},
+	{name: "woocommerce-key", shape: `c[ks]_[0-9a-f]{40}`, is: mixedCheck(3), ends: noName, hit: "cs_{x40}", miss: "cs_{6}", from: "woocommerce.github.io: REST API keys"},
+	{name: "shopify-token", shape: `(?:shprt|shpua|shptka|prtapi|shpit)_[0-9a-fA-F]{32}`, hit: "shprt_{x32}", miss: "shprt_{6}", from: "shopify.dev: access tokens"},
+	{name: "klaviyo-key", shape: `pk_[0-9a-f]{34}`, is: mixedCheck(3), ends: noName, hit: "pk_{x34}", miss: "pk_{6}", from: "developers.klaviyo.com: API keys"},
+	{name: "segment-token", shape: `sgp_[A-Za-z0-9]{64}`, is: mixedCheck(3), hit: "sgp_{64}", miss: "sgp_{6}", from: "segment.com/docs: Public API"},
+	{name: "posthog-key", shape: `ph[xs]_[\w-]{40,}`, is: isVaried, hit: "phs_{40}", miss: "phs_{6}", from: "posthog.com/docs: API keys"},
+	{name: "sentry-token", shape: `sntryi_[0-9a-f]{64}`, hit: "sntryi_{x64}", miss: "sntryi_{6}", from: "docs.sentry.io: auth tokens"},
+	{name: "newrelic-key", shape: `NRII-[\w-]{32}`, is: isVaried, hit: "NRII-{32}", miss: "NRII-{6}", from: "docs.newrelic.com: API keys"},
+	{name: "newrelic-key", shape: `eu01xx[0-9a-f]{30}NRAL`, hit: "eu01xx{x30}NRAL", miss: "eu01xx{6}", from: "docs.newrelic.com: license keys"},
+	{name: "grafana-token", shape: `eyJrIjoi[A-Za-z0-9+/]{40,}={0,3}`, hit: "eyJrIjoi{90}", miss: "eyJrIjoi{6}", from: "shape seen in gitleaks"},
+	{name: "honeycomb-key", shape: `hc[a-z][il]k_[a-z0-9]{50,}`, is: mixedCheck(3), hit: "hcaik_{x58}", miss: "hcaik_{6}", from: "docs.honeycomb.io: API keys"},
+	{name: "honeycomb-key", shape: `hc[a-z]mk_[a-z0-9]{50,}`, is: mixedCheck(3), hit: "hcamk_{x58}", miss: "hcamk_{6}", from: "docs.honeycomb.io: API keys"},
+	{name: "axiom-token", shape: `xa[ap]t-[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "xaat-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "xaat-{6}", from: "axiom.co/docs: tokens"},
+	{name: "axiom-token", shape: `xapt-[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "xapt-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "xapt-{6}", from: "axiom.co/docs: tokens"},
+	{name: "dynatrace-token", shape: `dt0[a-z][0-9]{2}\.[A-Z0-9]{8}\.[A-Z0-9]{64}`, hit: "dt0s16.{u8}.{u64}", miss: "dt0s16.{6}", from: "docs.dynatrace.com: token format"},
+	{name: "pagerduty-key", alone: true, shape: `u\+[\w-][\w-]{17}`, is: isShuffled, ends: noData, hit: "u+{18}", miss: "u+{6}", from: "developer.pagerduty.com: API access keys"},
+	{name: "pagerduty-token", shape: `pdus\+[\w-]{20,}`, is: isVaried, hit: "pdus+{60}", miss: "pdus+{6}", from: "developer.pagerduty.com: OAuth tokens"},
+	{name: "incident-io-key", shape: `inc_(?:live|test)_[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "inc_live_{x64}", miss: "inc_live_{6}", from: "api-docs.incident.io: API keys"},
+	{name: "firehydrant-token", alone: true, shape: `fhb-[0-9a-f]{32}`, hit: "fhb-{x32}", miss: "fhb-{6}", from: "docs.firehydrant.com: API keys"},
+	{name: "honeybadger-key", shape: `hbp_[A-Za-z0-9]{36}`, is: mixedCheck(3), hit: "hbp_{36}", miss: "hbp_{6}", from: "docs.honeybadger.io: API keys"},
+	{name: "mapbox-token", shape: `tk\.eyJ[\w-]{20,}\.[\w-]{20,}`, hit: "tk.eyJ{80}.{22}", miss: "tk.eyJ{6}", from: "docs.mapbox.com: access tokens"},
+	{name: "meta-token", shape: `(?:IGQV|IGAA|THAA|THQV)[\w-]{80,}`, is: isShuffledAfter(8), hit: "IGQVJ{150}", miss: "IGQVJ{6}", from: "developers.facebook.com/docs: access tokens"},
+	{name: "linkedin-secret", shape: `WPL_AP[0-9]\.[A-Za-z0-9]{10,24}\.[A-Za-z0-9+/=]{6,}`, hit: "WPL_AP1.{16}.{8}==", miss: "WPL_AP1.{6}", from: "shape seen in keys"},
+	{name: "twitter-bearer", shape: `AAAAAAAAAAAAAAAAAAAAA[A-Za-z0-9%+/=]{60,}`, is: isTwitterBearer, hit: "AAAAAAAAAAAAAAAAAAAAA{44}={50}", miss: "AAAAAAAAAAAAAAAAAAAAA{80}", from: "docs.x.com: app-only authentication"},
+	{name: "tiktok-token", shape: `act\.[A-Za-z0-9]{40,80}![0-9]{4}\.[a-z]{2}`, hit: "act.{60}!{d4}.va", miss: "act.{6}", from: "developers.tiktok.com: access tokens"},
+	{name: "xprv", shape: `[xyzt]prv[1-9A-HJ-NP-Za-km-z]{100,112}`, is: isShuffled, hit: "xprv9{B106}", miss: "xprv9{6}", from: "github.com/bitcoin: BIP 32"},
+	{name: "bitcoin-key", shape: `K[w-z][1-9A-HJ-NP-Za-km-z][1-9A-HJ-NP-Za-km-z]{49}`, is: isScattered, ends: noData, hit: "Kw{B50}", miss: "Kw{6}", from: "en.bitcoin.it: wallet import format"},
+	{name: "bitcoin-key", shape: `L[1-5][1-9A-HJ-NP-Za-km-z][1-9A-HJ-NP-Za-km-z]{49}`, is: isScattered, ends: noData, hit: "L3{B50}", miss: "L3{6}", from: "en.bitcoin.it: wallet import format"},
+	{name: "bitcoin-key", shape: `5[HJK][1-9A-HJ-NP-Za-km-z][1-9A-HJ-NP-Za-km-z]{48}`, is: isScattered, ends: noData, hit: "5J{B49}", miss: "5J{6}", from: "en.bitcoin.it: wallet import format"},
+	{name: "stellar-seed", shape: `S[A-D][A-Z2-7][A-Z2-7]{53}`, is: mixedCheck(3), ends: noData, hit: "SA{u54}", miss: "SA{6}", from: "developers.stellar.org: keys"},
+	{name: "nkey-seed", shape: `S[ACNOUX][A-Z2-7][A-Z2-7]{55}`, is: mixedCheck(3), ends: noData, hit: "SU{u56}", miss: "SU{6}", from: "docs.nats.io: nkeys"},
+	{name: "nostr-key", shape: `nsec1[02-9ac-hj-np-z]{58}`, hit: "nsec1{k58}", miss: "nsec1{6}", from: "github.com/nostr-protocol: NIP 19"},
+	{name: "age-key", shape: `AGE-SECRET-KEY-PQ-1[A-Z0-9]{40,}`, hit: "AGE-SECRET-KEY-PQ-1{u58}", miss: "AGE-SECRET-KEY-PQ-1{6}", from: "age-encryption.org: specification"},
+	{name: "age-key", shape: `AGE-PLUGIN-[A-Z0-9]{1,20}-1[A-Z0-9]{30,}`, is: mixedCheck(3), hit: "AGE-PLUGIN-YUBIKEY-1{u40}", miss: "AGE-PLUGIN-YUBIKEY-1", from: "github.com/C2SP: age plugins"},
+	{name: "minisign-key", shape: `RWRTY0Iy[A-Za-z0-9+/]{100,}={0,2}`, hit: "RWRTY0Iy{200}==", miss: "RWRTY0Iy{6}", from: "jedisct1.github.io: minisign"},
+	{name: "onfido-token", shape: `api_(?:live|sandbox)(?:_[a-z]{2})?\.[A-Za-z0-9]{8,16}\.[\w-]{30,}`, hit: "api_live.{11}.{32}", miss: "api_live.{6}", from: "documentation.onfido.com: API tokens"},
+	{name: "workato-token", alone: true, shape: `wrk(?:aus|eus|sus|us|eu|jp|sg|au)-[A-Za-z0-9+/=_-]{60,}`, is: isShuffled, hit: "wrkaus-{300}", miss: "wrkaus-{6}", from: "docs.workato.com: API clients"},
+	{name: "beamer-key", shape: `b_[\w+/=-][\w+/=-]{43}`, is: isShuffled, ends: noData, hit: "b_{44}", miss: "b_{6}", from: "shape seen in gitleaks"},
+	{name: "sslmate-key", shape: `k[0-9][0-9][0-9]{1,4}_[A-Za-z0-9]{20}`, is: isShuffled, ends: noName, hit: "k0739_{20}", miss: "k0739_{6}", from: "shape seen in keys"},
+	{name: "thunderstore-token", shape: `tss_[A-Za-z0-9]{36}`, is: mixedCheck(3), hit: "tss_{36}", miss: "tss_{6}", from: "thunderstore.io/api: tokens"},
+	{name: "netbird-token", shape: `nbp_[A-Za-z0-9]{36}`, is: mixedCheck(3), hit: "nbp_{36}", miss: "nbp_{6}", from: "docs.netbird.io: access tokens"},
+	{name: "portainer-token", shape: `ptr_[A-Za-z0-9+/=]{40,48}`, is: isShuffled, hit: "ptr_{43}=", miss: "ptr_{6}", from: "docs.portainer.io: API access"},
+	{name: "nova-key", shape: `sk_[\w-]{40,}`, is: isShuffled, hit: "sk_{43}", miss: "sk_{6}", from: "novita.ai/docs: API keys"},
+
 	// Formats that many programs use.
 	{name: "jwt", shape: `eyJ[\w-]{8,}\.eyJ[\w.-]{2,}`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIi{30}.{43}", miss: "eyJhbGciOiJIUzI1NiJ9.and.more", from: "RFC 7519"},
 	{name: "jwe", shape: `eyJ[\w-]{12,}\.\.[\w-]{10,}\.[\w.-]{20,}`, fit: lenWithoutFullStop, hit: "eyJhbGciOiJkaXIi{20}..{16}.{80}.{22}", miss: "eyJhbGciOiJkaXIi..and.more", from: "RFC 7516"},
@@ -188,6 +385,21 @@ var shapes = []*rule{
 	{name: "jwt-in-base64", shape: `ZXlK[A-Za-z0-9+/_-]{60,}={0,2}`, hit: "ZXlKaGJHY2lPaU{120}", miss: "ZXlKaGJHY2lPaU", from: "RFC 7519, in base64"},
 	{name: "paseto", shape: `v[1-4]\.(?:local|public)\.[\w.-]{40,}`, fit: lenWithoutFullStop, hit: "v4.local.{100}", miss: "v4.local.{12}", from: "github.com/paseto-standard: specification"},
 	{name: "macaroon", shape: `MDAx[MNOYZ][0-9A-Za-z]xvY2F0aW9u[\w+/=-]{40,}`, hit: "MDAxY2xvY2F0aW9u{120}", miss: "MDAx{12}", from: "shape seen in keys"},
+
+	{name: "jwt", shape: `ewog[\w-]{12,}\.ewog[\w-]{12,}\.[\w-]{20,}`, hit: "ewogICJhbGciOiAiUlMyNTYi{20}.ewogICJzdWIi{80}.{43}", miss: "ewogICJhbGciOiAiUlMyNTYi.and.more", from: "RFC 7519"},
+	{name: "signed-cookie", shape: `eyJ[\w-]{8,}\.[\w-]{6}\.[\w-]{27,43}`, ends: noName, hit: "eyJ1c2VyIjox{30}.{6}.{27}", miss: "eyJ1c2VyIjox.and.more", from: "itsdangerous.palletsprojects.com: signing"},
+	{name: "signed-cookie", shape: `\.eJ[\w-]{20,}\.[\w-]{6}\.[\w-]{27,43}`, is: isShuffled, ends: noName, hit: ".eJw{80}.{6}.{27}", miss: ".eJw{6}", from: "itsdangerous.palletsprojects.com: signing"},
+	{name: "laravel-cookie", shape: `eyJpdiI6I[A-Za-z0-9+/]{80,}={0,2}`, hit: "eyJpdiI6I{200}", miss: "eyJpdiI6I{6}", from: "laravel.com/docs: encryption"},
+	{name: "iron-seal", shape: `Fe26\.[12]\*[\w*-]{100,}`, hit: "Fe26.2**{x64}*{22}*{100}**{x64}*{43}", miss: "Fe26.2**{6}", from: "github.com/hapijs: iron"},
+	{name: "paseto-key", shape: `k[1-4]\.(?:local|secret|local-wrap|secret-wrap)\.[\w.-]{40,}`, fit: lenWithoutFullStop, hit: "k4.local.{43}", miss: "k4.local.{6}", from: "github.com/paseto-standard: PASERK"},
+	{name: "scram", shape: `SCRAM-SHA-(?:1|256)\$[0-9]{3,6}:[A-Za-z0-9+/=]{12,}\$[A-Za-z0-9+/=]{20,}:[A-Za-z0-9+/=]{20,}`, hit: "SCRAM-SHA-256$4096:{22}==${43}=:{43}=", miss: "SCRAM-SHA-256$4096", from: "postgresql.org/docs: password authentication"},
+	{name: "mysql-hash", shape: `\*[0-9A-F][0-9A-F][0-9A-F]{38}`, is: mixedCheck(3), ends: noName, hit: "*{X40}", miss: "*{X8}", from: "dev.mysql.com: password hashing"},
+	{name: "phpass", shape: `\$[PHS]\$[./A-Za-z0-9]{31,53}`, hit: "$P$B{30}", miss: "$P$B{6}", from: "openwall.com/phpass: hashes"},
+	{name: "crypt", shape: `\$[89]\$[./A-Za-z0-9]{14}\$[./A-Za-z0-9]{43}`, hit: "$8${14}${43}", miss: "$8${14}", from: "shape seen in Cisco configurations"},
+	{name: "junos-secret", shape: `\$9\$[A-Za-z0-9./-]{20,}`, hit: "$9${50}", miss: "$9${6}", from: "juniper.net/documentation: encrypted passwords"},
+	{name: "bcrypt", shape: `\$wp\$2y\$[0-9]{2}\$[./A-Za-z0-9]{53}`, hit: "$wp$2y$10${53}", miss: "$wp$2y$10${12}", from: "developer.wordpress.org: password hashing"},
+	{name: "grub-hash", shape: `grub\.pbkdf2\.sha512\.[0-9]{1,7}\.[0-9A-F]{64,}\.[0-9A-F]{64,}`, hit: "grub.pbkdf2.sha512.10000.{X128}.{X128}", miss: "grub.pbkdf2.sha512.10000", from: "gnu.org/software/grub: manual"},
+	{name: "kerberos-ticket", shape: `\$krb5(?:tgs|asrep)\$[0-9]{1,2}\$[\w*.@:/$-]{60,}`, hit: "$krb5tgs$23$*svc$REALM$spn*${x32}${x200}", miss: "$krb5tgs$23", from: "shape seen in tools"},
 	{name: "bcrypt", shape: `\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{53}`, hit: "$2b$12${53}", miss: "$2b$12${12}", from: "man 5 crypt"},
 	{name: "crypt", shape: `\$[56]\$(?:rounds=[0-9]{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}`, hit: "$6${16}${86}", miss: "$6${16}", from: "man 5 crypt"},
 	{name: "crypt", shape: `\$(?:1|apr1)\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}`, hit: "$apr1${8}${22}", miss: "$apr1${8}", from: "man 5 crypt"},
@@ -210,8 +422,8 @@ type rule struct {
 	where func(before []byte) bool // reports whether the text before the secret is right (it ends with after); if nil, it always is
 
 	// hit is a text that the rule finds, and miss is a similar text that it doesn't find. In both, {n} stands for n
-	// random letters and digits, {xn} for hexadecimal digits, {un} for upper-case letters and digits, and {dn} for
-	// digits. So this file contains no real key, and no text that a scanner mistakes for one. from is the source of
+	// random letters and digits, {xn} for hexadecimal digits, {un} for upper-case letters and digits, {dn} for
+	// digits, {ln} for lower-case letters, {bn} for base32 in lower case, {Bn} for base58, and {kn} for bech32. So this file contains no real key, and no text that a scanner mistakes for one. from is the source of
 	// the rule: a standard, a vendor's page that shows the shape, or a note about where else the shape was seen.
 	hit, miss, from string
 
@@ -255,6 +467,9 @@ func (r *rule) endsBefore(c byte) bool { return r.ends == nil || r.ends(c) }
 func noName(c byte) bool { return !alnum[c] && c != '_' }
 func noCall(c byte) bool { return noName(c) && c != '(' && c != '.' && c != '[' }
 
+// noData excludes characters that continue an identifier, or binary data in base64.
+func noData(c byte) bool { return noName(c) && c != '+' && c != '-' }
+
 // expandShape returns all variants of a shape that has groups such as (?:a|b) or (?:a)?.
 func expandShape(shape string) []string {
 	before, rest, ok := strings.Cut(shape, "(?:")
@@ -297,9 +512,31 @@ var contexts = []*rule{
 	{name: "basic", after: "Basic ", shape: `[A-Za-z0-9+/]{8,}={0,2}`, is: isBasicAuth, hit: "Authorization: Basic dXNlcjpodW50ZXIyaHVudGVyMg==", miss: "Basic authentication", from: "RFC 7617"},
 	{name: "basic", after: "basic ", shape: `[A-Za-z0-9+/]{8,}={0,2}`, is: isBasicAuth, hit: "authorization: basic dXNlcjpodW50ZXIyaHVudGVyMg==", miss: "basic principles12", from: "RFC 7617"},
 	{name: "token", after: "Authorization: token ", shape: `[\w.-]{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Authorization: token {40}", miss: "Authorization: token required-for-everybody", from: "docs.github.com: REST API authentication"},
-	{name: "userinfo", after: "://", shape: "[^\\x00-\\x20\"'`\\\\<>[\\]/?#@:\\x7f-\\xff]*:[^\\x00-\\x20\"'`\\\\<>[\\]/?#\\x7f-\\xff]+", fit: userinfoLen, hit: "postgres://app:{16}@db:5432/x", miss: "https://example.com:8080/a@b:c", from: "RFC 3986"},
+	{name: "userinfo", after: "://", shape: "[^\\x00-\\x20\"'`\\\\<>[\\]/?\\x7f-\\xff]+", fit: userinfoLen, hit: "postgres://app:{16}@db:5432/x", miss: "https://example.com:8080/a@b:c", from: "RFC 3986"},
+	{name: "fal-key", after: ":", shape: `[0-9a-f]{32}`, where: isAfterUUID, is: mixedCheck(3), ends: noName, hit: "{x8}-{x4}-{x4}-{x4}-{x12}:{x32}", miss: "{x8}-{x4}:{x32}", from: "docs.fal.ai: API keys"},
+	{name: "ghost-key", after: ":", shape: `[0-9a-f]{64}`, where: isAfterObjectID, ends: noName, hit: "{x24}:{x64}", miss: "sha256:{x64}", from: "ghost.org/docs: Admin API"},
+	{name: "password-hash", after: ":", shape: `[0-9a-f]{32}:::`, where: isAfterDigest, hit: "Administrator:500:{x32}:{x32}:::", miss: "{x32}:{x6}:::", from: "shape seen in dumps"},
 	{name: "telegram-token", after: ":", shape: `A[\w-]{34}`, where: botID, is: mixedCheck(3), hit: "bot{d9}:A{34}", miss: "line:A{34}", from: "core.telegram.org/bots/api"},
-	{name: "zai-key", after: ".", shape: `[A-Za-z0-9]{16}`, where: keyID, is: mixedCheck(2), hit: "{x32}.{16}", miss: "{x12}.{16}", from: "shape seen in keys"},
+	{name: "token", after: "|", shape: `[\w+/=-]{27,}`, where: isAfterTokenID, is: isShuffled, hit: "{d15}|{27}", miss: "| 1234567890 |{27}", from: "developers.facebook.com/docs: app access tokens"},
+	{name: "secret-token", after: "secret-token:", shape: `[\w.~%-]{16,}`, fit: lenWithoutFullStop, is: isVaried, hit: "secret-token:{40}", miss: "secret-token:of-the-whole-team", from: "RFC 8959"},
+	{name: "django-secret", after: "django-insecure-", shape: "[^\\x00-\\x20\"'`\\\\\\x7f]{30,}", hit: "the key django-insecure-{50}", miss: "django-insecure-{6}", from: "docs.djangoproject.com: settings"},
+	{name: "userinfo", after: ":thin:", shape: "\\w{1,30}/[^\\x00-\\x20\"'`@\\\\]{6,}", ends: isAt, hit: "jdbc:oracle:thin:scott/{16}@//h:1521/x", miss: "jdbc:oracle:thin:@//h:1521/x", from: "docs.oracle.com: JDBC"},
+	{name: "password", after: "password 7 ", shape: `[0-9A-F]{8,}`, hit: " password 7 {X22}", miss: "the password 7 ABC of all", from: "shape seen in Cisco configurations"},
+	{name: "slack-webhook", after: "hooks.slack-gov.com/services/", shape: `[A-Za-z0-9+/]{30,60}`, hit: "https://hooks.slack-gov.com/services/T{u8}/B{u8}/{24}", miss: "https://hooks.slack-gov.com/services/new", from: "docs.slack.dev: incoming webhooks"},
+	{name: "zapier-webhook", after: "hooks.zapier.com/hooks/catch/", shape: `[0-9]{4,12}/[a-z0-9/]{6,}`, hit: "https://hooks.zapier.com/hooks/catch/12345678/{x12}/", miss: "https://hooks.zapier.com/hooks/catch/new", from: "help.zapier.com: webhooks"},
+	{name: "make-webhook", after: ".make.com/", shape: `[a-z0-9]{32}`, is: mixedCheck(3), hit: "https://hook.eu1.make.com/{x32}", miss: "https://www.make.com/en/integrations", from: "help.make.com: webhooks"},
+	{name: "ifttt-webhook", after: "/with/key/", shape: `[\w-]{20,}`, is: isShuffled, hit: "https://maker.ifttt.com/trigger/e/with/key/{43}", miss: "/with/key/{6}", from: "ifttt.com/docs: webhooks"},
+	{name: "feishu-webhook", after: "/bot/v2/hook/", shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "https://open.feishu.cn/open-apis/bot/v2/hook/{x8}-{x4}-{x4}-{x4}-{x12}", miss: "/bot/v2/hook/{x8}", from: "open.feishu.cn: custom bots"},
+	{name: "rancher-token", after: "token-", shape: `[a-z0-9]{5}:[a-z0-9]{54}`, hit: "token-{x5}:{x54}", miss: "token-{x5}:{x6}", from: "ranchermanager.docs.rancher.com: API keys"},
+	{name: "rancher-token", after: "kubeconfig-", shape: `[a-z0-9-]{5,40}:[a-z0-9]{54}`, hit: "kubeconfig-u-{x10}:{x54}", miss: "kubeconfig-{x5}", from: "ranchermanager.docs.rancher.com: API keys"},
+	{name: "packagist-token", after: "packagist_", shape: `[a-z]{3}_[0-9a-f]{40,}`, hit: "packagist_uut_{x68}", miss: "packagist_uut_{x6}", from: "packagist.com/docs: tokens"},
+	{name: "persona-key", after: "persona_production_", shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "persona_production_{x8}-{x4}-{x4}-{x4}-{x12}", miss: "persona_production_{x8}", from: "docs.withpersona.com: API keys"},
+	{name: "persona-key", after: "persona_sandbox_", shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "persona_sandbox_{x8}-{x4}-{x4}-{x4}-{x12}", miss: "persona_sandbox_{x8}", from: "docs.withpersona.com: API keys"},
+	{name: "rootly-key", after: "rootly_", shape: `[0-9a-f]{40,}`, hit: "rootly_{x64}", miss: "rootly_{x6}", from: "docs.rootly.com: API keys"},
+	{name: "inngest-key", after: "signkey-", shape: `(?:[a-z]{3,10}-)?[0-9a-f]{32,}`, hit: "signkey-prod-{x64}", miss: "signkey-prod-{x6}", from: "inngest.com/docs: signing keys"},
+	{name: "statsig-key", after: "console-", shape: `[A-Za-z0-9]{40,50}`, is: isScattered, ends: noName, hit: "console-{43}", miss: "console-{6}", from: "docs.statsig.com: keys"},
+	{name: "dify-key", after: "dataset-", shape: `[A-Za-z0-9]{24}`, is: isScattered, ends: noName, hit: "dataset-{24}", miss: "dataset-{6}", from: "docs.dify.ai: API keys"},
+	{name: "unleash-token", after: "default:", shape: `[a-z]{2,20}\.[0-9a-f]{56}`, hit: "default:production.{x56}", miss: "default:production.{x6}", from: "docs.getunleash.io: API tokens"},
 	{name: "azure-client-secret", after: "Q~", shape: `[\w~.-]{31,34}`, is: mixedCheck(3), hit: "{3}8Q~{34}", miss: "8Q~short", from: "shape seen in gitleaks"},
 	{name: "slack-webhook", after: "hooks.slack.com/services/", shape: `[A-Za-z0-9+/]{30,60}`, hit: "https://hooks.slack.com/services/T{u8}/B{u8}/{24}", miss: "https://hooks.slack.com/services/new", from: "docs.slack.dev: incoming webhooks"},
 	{name: "slack-webhook", after: "hooks.slack.com/workflows/", shape: `[A-Za-z0-9+/]{30,90}`, hit: "https://hooks.slack.com/workflows/T{u8}/A{u8}/{d18}/{24}", miss: "https://hooks.slack.com/workflows/a", from: "docs.slack.dev: incoming webhooks"},
@@ -336,10 +573,22 @@ var contexts = []*rule{
 	{name: "discord-webhook", after: "discord.com/api/webhooks/", shape: `[0-9]{17,20}/[\w-]{60,}`, is: isVaried, hit: "https://discord.com/api/webhooks/{d18}/{68}", miss: "https://discord.com/api/webhooks/{d18}/slack", from: "discord.com/developers: webhooks"},
 	{name: "discord-webhook", after: "discordapp.com/api/webhooks/", shape: `[0-9]{17,20}/[\w-]{60,}`, is: isVaried, hit: "https://discordapp.com/api/webhooks/{d18}/{68}", miss: "https://discordapp.com/api/webhooks/{d18}/slack", from: "discord.com/developers: webhooks"},
 	{name: "teams-webhook", after: "webhook.office.com/webhookb2/", shape: `[\w@/-]{60,}`, is: isVaried, hit: "https://a.webhook.office.com/webhookb2/{x8}-{x4}-{x4}-{x4}-{x12}@{x8}-{x4}-{x4}-{x4}-{x12}/IncomingWebhook/{x32}/{x36}", miss: "https://a.webhook.office.com/webhookb2/new", from: "learn.microsoft.com: incoming webhooks"},
-	{name: "signature", after: "Signature=", shape: `[0-9a-f]{64}`, is: isVaried, hit: "Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={x64}", miss: "Signature={x12}", from: "docs.aws.amazon.com: signed requests"},
+	{name: "signature", after: "Signature=", shape: `[\w+/=~-]{20,}`, is: mixedCheck(3), hit: "Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={x64}", miss: "Signature={x12}", from: "docs.aws.amazon.com: signed requests"},
 	{name: "token", after: " --token ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --token {24}", miss: "login --token from-the-environment", from: "shape seen in command lines"},
 	{name: "password", after: " --password ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --password {16}", miss: "login --password from-the-environment", from: "shape seen in command lines"},
 	{name: "api_key", after: " --api-key ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --api-key {24}", miss: "login --api-key from-the-environment", from: "shape seen in command lines"},
+	{name: "api-key", after: "_live_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_live_{32}", miss: "acme_live_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_prod_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_prod_{32}", miss: "acme_prod_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_production_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_production_{32}", miss: "acme_production_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_pat_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_pat_{32}", miss: "acme_pat_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_sat_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_sat_{32}", miss: "acme_sat_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_sk_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_sk_{32}", miss: "acme_sk_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_apikey_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_apikey_{32}", miss: "acme_apikey_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_api_key_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_api_key_{32}", miss: "acme_api_key_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_secret_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_secret_{32}", miss: "acme_secret_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-live-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-live-{32}", miss: "acme-live-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-prod-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-prod-{32}", miss: "acme-prod-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-production-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-production-{32}", miss: "acme-production-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 }
 
 // botID requires a bot's number before the colon.
@@ -348,10 +597,39 @@ func botID(tail []byte) bool {
 	return n >= 5 && n <= 16
 }
 
-// keyID requires exactly 32 lower-case hexadecimal digits before the full stop.
-func keyID(tail []byte) bool {
-	return countTrailing(tail[:len(tail)-1], classOf("", "09", "af")) == 32 && countTrailing(tail[:len(tail)-1], alnum) == 32
+// isAfterHex returns a function that requires exactly n lower-case hexadecimal digits before a sign.
+func isAfterHex(n int) func(tail []byte) bool {
+	return func(tail []byte) bool {
+		before := tail[:len(tail)-1]
+		return countTrailing(before, lowerHex) == n && countTrailing(before, alnum) == n
+	}
 }
+
+var (
+	isAfterDigest   = isAfterHex(32)
+	isAfterObjectID = isAfterHex(24)
+)
+
+var inUUID = classOf("-", "09", "af")
+
+// isAfterUUID requires a UUID before a sign.
+func isAfterUUID(tail []byte) bool { return countTrailing(tail[:len(tail)-1], inUUID) == 36 }
+
+// isAfterTokenID requires the id of an application, of a deployment or of a key before a sign.
+func isAfterTokenID(tail []byte) bool {
+	before := tail[:len(tail)-1]
+	n := countTrailing(before, digits)
+	deployment := bytes.Contains(before, []byte("prod:")) || bytes.Contains(before, []byte("dev:")) || bytes.Contains(before, []byte("preview:"))
+	return n >= 12 && n <= 20 || n > 0 && deployment || isAfterUUID(tail)
+}
+
+// isSecretPrefix requires letters before a part of a key's prefix. The prefix must not be that of a public key.
+func isSecretPrefix(tail []byte) bool {
+	prefix := tail[len(tail)-countTrailing(tail, inName):]
+	return alnum[prefix[0]] && !bytes.HasPrefix(prefix, []byte("pk_")) && !bytes.Contains(prefix, []byte("pub"))
+}
+
+func isAt(c byte) bool { return c == '@' }
 
 // isNetrcLine reports whether tail looks like a line of a .netrc file.
 func isNetrcLine(tail []byte) bool {

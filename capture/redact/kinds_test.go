@@ -14,7 +14,7 @@ import (
 // isSource matches the source of a rule: a web page, a standard, a manual, or a note about where the shape was seen.
 var isSource = regexp.MustCompile(`^(?:[\w-]+(?:\.[\w-]+)+[/:]|[\w-]+(?:\.[\w-]+)+$|RFC [0-9]{4}|man |shape seen in )`)
 
-var blank = regexp.MustCompile(`\{([xXud]?)(\d+)\}`)
+var blank = regexp.MustCompile(`\{([xXudlbBk]?)(\d+)\}`)
 
 // sample returns a sample text with its blanks filled in. The result for a text is always the same.
 func sample(text string) string {
@@ -26,6 +26,8 @@ func sample(text string) string {
 		alphabet := map[string]string{
 			"": "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "x": "0123456789abcdef", "X": "0123456789ABCDEF",
 			"u": "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", "d": "123456789",
+			"l": "abcdefghijklmnopqrstuvwxyz", "b": "abcdefghijklmnopqrstuvwxyz234567", "k": "qpzry9x8gf2tvdw0s3jn54khce6mua7l",
+			"B": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
 		}[m[1]]
 		n, _ := strconv.Atoi(m[2])
 		out := make([]byte, n)

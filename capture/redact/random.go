@@ -66,6 +66,30 @@ func isShuffledAfter(first int) secretCheck {
 
 func isMixedOrShuffled(text []byte) bool { return isShuffled(text) || mixedCheck(3)(text) }
 
+// isShuffledAfterDigest requires a random string after 32 hexadecimal digits and a full stop.
+func isShuffledAfterDigest(text []byte) bool {
+	return isMixedOrShuffled(text[digestSize+1:]) && mixedCheck(3)(text[:digestSize])
+}
+
+// isKeyRun reports whether a string has at least 20 letters and digits without signs between them, in random order.
+func isKeyRun(text []byte) bool {
+	for _, run := range bytes.FieldsFunc(text, func(c rune) bool { return c == '_' || c == '-' }) {
+		if len(run) >= 20 && countClassChanges(run)*4 >= len(run) && mixedCheck(3)(run) {
+			return true
+		}
+	}
+	return false
+}
+
+// hasOpenAIMark requires the mark that all keys of OpenAI have in their middle.
+func hasOpenAIMark(text []byte) bool { return bytes.Contains(text, []byte("T3BlbkFJ")) }
+
+// isTwitterBearer requires an equals sign with many characters on both sides. Binary data in base64 has none there.
+func isTwitterBearer(text []byte) bool {
+	before, after, ok := bytes.Cut(bytes.TrimRight(text, "="), []byte("="))
+	return ok && len(before) > 40 && len(after) > 20 && isShuffled(after)
+}
+
 func hasLetter(text []byte) bool {
 	return containsRange(text, 'a', 'z') || containsRange(text, 'A', 'Z')
 }
@@ -217,6 +241,9 @@ func userinfoLen(text []byte) int {
 		return 0
 	}
 	_, password, ok := bytes.Cut(text[:n], []byte(":"))
+	if !ok && n >= 16 && looksRandom(text[:n]) { // a token
+		return n
+	}
 	if !ok || isPlaceholder(password) || len(password) < 3 || isCommonPassword(string(bytes.ToLower(password))) {
 		return 0
 	}

@@ -188,7 +188,7 @@ func TestTimesAndOrder(t *testing.T) {
 		{Exchange: 1, Side: capture.Request, At: 1, Head: &capture.Head{Method: "POST"}, Data: []byte("ask sk-")},
 		{Exchange: 1, At: 2, Head: &capture.Head{Status: 200}, Data: []byte("a sk-")},
 		{Exchange: 1, At: 3, Note: "slow"},
-		{Exchange: 1, At: 4, Data: []byte("b z")},
+		{Exchange: 1, At: 4, Data: []byte("b q")},
 		{Exchange: 1, At: 5, End: capture.EndEOF},
 	} {
 		for _, r := range take(r, rec) {
@@ -197,7 +197,7 @@ func TestTimesAndOrder(t *testing.T) {
 	}
 	want := []string{
 		"1ns" + "request ask  head:true ", "1nsrequest sk- head:false ", "2ns a  head:true ", "3ns slow head:false ",
-		"2ns sk- head:false ", "4ns b z head:false ", "5ns  head:false eof",
+		"2ns sk- head:false ", "4ns b q head:false ", "5ns  head:false eof",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q, want\n%q", got, want)

@@ -139,17 +139,13 @@ func endHash(end string) uint32 {
 	return gramHash(gramOf([]byte(end)))
 }
 
-// addDigitsBefore adds the end of a context after three digits. If the end is a full stop, it adds the end
-// after three hexadecimal digits.
+// addDigitsBefore adds the end of a context after three hexadecimal digits.
 func (s *scanner) addDigitsBefore(end string) {
-	before, class := []string{end}, digits
-	if end == "." {
-		class = lowerHex
-	}
+	before := []string{end}
 	for range 3 {
 		var longer []string
 		for c := range 256 {
-			for i := 0; class[c] && i < len(before); i++ {
+			for i := 0; lowerHex[c] && i < len(before); i++ {
 				longer = append(longer, string([]byte{byte(c)})+before[i])
 			}
 		}
@@ -175,16 +171,16 @@ func (s *scanner) addWordStart(c byte) {
 	}
 }
 
-// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen. Numbers and
+// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen or a full stop. Numbers and
 // many words have the same beginning.
 const (
-	digestHead = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}-"
+	digestHead = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}"
 	digestSize = 32
 )
 
 // mayBeginDigest reports whether p may begin a shape that starts with digestHead.
 func mayBeginDigest(p []byte) bool {
-	if len(p) > digestSize && p[digestSize] != '-' {
+	if len(p) > digestSize && p[digestSize] != '-' && p[digestSize] != '.' {
 		return false
 	}
 	for i := range min(len(p), digestSize) {

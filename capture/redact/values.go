@@ -437,7 +437,7 @@ func (m *matcher) nextAuthority(u character, last byte) *rule {
 }
 
 // cookieValue is the rule for the value of a cookie in a text.
-var cookieValue = valueRule(rule{shape: `[^\x00-\x20;,"'\\<>` + "`" + `]{8,}`, is: looksRandom}, "", false)
+var cookieValue = valueRule(rule{shape: `[^\x00-\x20;,"'\\<>(){}[\]?` + "`" + `]{8,}`, is: looksRandom}, "([{?", false)
 
 // isAnalytics reports whether a text ends with the name of a cookie that only counts visits, and the sign after the
 // name.
