@@ -43,7 +43,7 @@ func startsArmor(text []byte) bool {
 	if begin < 0 || bytes.Contains(line[begin:], []byte("--END ")) || bytes.Contains(line[begin:], []byte("-- END ")) {
 		return false
 	}
-	for _, end := range []string{" PRIVATE KEY-----", " PRIVATE KEY BLOCK-----", " PRIVATE KEY ----"} {
+	for _, end := range []string{" PRIVATE KEY-----", " PRIVATE KEY BLOCK-----", " PRIVATE KEY ----", " Static key V1-----", " NKEY SEED-----"} {
 		if bytes.HasSuffix(line, []byte(end)) {
 			return true
 		}
@@ -86,7 +86,7 @@ func (k *keyArmor) nextRules(last, c byte) []*rule {
 // looksArmored reports whether a run of base64 looks like part of a key, and not like a path or the name of a
 // variable or function.
 func looksArmored(text []byte) bool {
-	return containsRange(text, 'A', 'Z') && looksEncoded(text)
+	return (containsRange(text, 'A', 'Z') || len(text) >= 32 && countTrailing(text, lowerHex) == len(text)) && looksEncoded(text)
 }
 
 func looksEncoded(text []byte) bool {

@@ -67,6 +67,9 @@ var secretNames = []secretName{
 	{"code", "code", isCode, fullName, ofRequestsAndKeys}, {"pwd", "password", isPassword, anyEnd, everywhere}, {"key", "key", isPlausible, wordEnd, inRequest},
 	{"dsn", "dsn", isRandom, wordEnd, everywhere}, {"jwt", "jwt", isRandom, wordEnd, everywhere}, {"pat", "pat", isRandom, wordEnd, everywhere}, {"sig", "sig", isPlausible, wordEnd, inRequest},
 	{"dp", "jwk", isKeyPart, fullName, inKey}, {"dq", "jwk", isKeyPart, fullName, inKey}, {"qi", "jwk", isKeyPart, fullName, inKey},
+	{"mnemonic", "mnemonic", isPhrase, wordEnd, everywhere}, {"seedphrase", "seed_phrase", isPhrase, anyEnd, everywhere},
+	{"recoveryphrase", "recovery_phrase", isPhrase, anyEnd, everywhere}, {"hashsalt", "salt", isRandom, wordEnd, everywhere},
+	{"authsalt", "salt", isRandom, wordEnd, everywhere}, {"loggedinsalt", "salt", isRandom, wordEnd, everywhere}, {"noncesalt", "salt", isRandom, wordEnd, everywhere},
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
 
@@ -360,6 +363,9 @@ func fieldOf(name []byte) keyMeaning {
 	}
 	for _, piece := range textKeys {
 		f.text = f.text || bytes.Contains(lower, []byte(piece))
+	}
+	if f.secret && f.name.value == isCode { // error codes of several documents would look like one random code
+		f.text = false
 	}
 	f.names, f.value = isNameName(name), isValueName(name)
 	switch string(lower) {

@@ -22,6 +22,14 @@ func maybeCredential(text []byte) bool {
 	return nonWordChars(text) > 0 && hasLetter(text) && looksSecret(text) && !isHexNumber(text)
 }
 
+// isCredentialWord is like maybeCredential, but rejects the name of a scheme that signs requests, because the
+// credential follows it.
+func isCredentialWord(text []byte) bool {
+	lower := bytes.ToLower(text)
+	isScheme := len(text) < 32 && (bytes.Contains(lower, []byte("hmac")) || bytes.HasSuffix(lower, []byte("-sha256")) || bytes.HasSuffix(lower, []byte("-sha1")))
+	return maybeCredential(text) && !isScheme
+}
+
 // isHexNumber reports whether a string begins with 0x and is short enough for a 64-bit number.
 func isHexNumber(text []byte) bool {
 	digits, ok := bytes.CutPrefix(bytes.TrimLeft(text, "-"), []byte("0x"))
@@ -35,7 +43,83 @@ func looksSecret(text []byte) bool { return len(text) >= minPlausibleChars && !i
 // looksRandom reports whether a string is unlikely to occur by chance. Only such a string is searched for elsewhere,
 // or counts as a secret because of the name before it.
 func looksRandom(text []byte) bool {
-	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && !isCallID(text) && entropy(text)*float64(len(text)) >= minRandomBits
+	if isSignRich(text) {
+		return true
+	}
+	return maybeCredential(text) && nonWordChars(text) >= minRandomChars && !isIdentifier(text) && !isCallID(text) && !isNumberedName(text) &&
+		bytes.Count(text, []byte(" ")) < 3 && entropy(text)*float64(len(text)) >= minRandomBits
+}
+
+// isSignRich reports whether a string has so many different signs that it is a generated password or salt. A regular
+// expression, a list of characters, or code has not.
+func isSignRich(text []byte) bool {
+	if len(text) < 32 || len(text) > maxSpacedChars || !containsRange(text, '0', '9') || isPlaceholder(text) {
+		return false
+	}
+	var seen [256]bool
+	signs, kinds, letters, run := 0, 0, 0, 0
+	for _, c := range text {
+		if isLetter := hasLetter([]byte{c}); isLetter {
+			if run++; run > letters {
+				letters = run
+			}
+			continue
+		}
+		run = 0
+		if !alnum[c] && c > ' ' {
+			signs++
+			if !seen[c] {
+				kinds++
+			}
+			seen[c] = true
+		}
+	}
+	return kinds >= 7 && signs*5 >= len(text) && letters < 8 && !bytes.Contains(text, []byte("-Z")) && !bytes.Contains(text, []byte("-z")) && !bytes.Contains(text, []byte("-9"))
+}
+
+// isNumberedName reports whether a string is a name in a program that consists of words and numbers, such as
+// NonEmptyString128.
+func isNumberedName(text []byte) bool {
+	if len(text) > 40 || countTrailing(text, inWord) < len(text) || !hasLetter(text) {
+		return false
+	}
+	letters := make([]byte, 0, 40)
+	numbers := 0
+	for i, c := range text {
+		if sortOf(c) == 0 && c != '_' {
+			if i == 0 || sortOf(text[i-1]) != 0 {
+				numbers++
+			}
+			c = '_'
+		}
+		letters = append(letters, c)
+	}
+	return numbers <= 2 && isWords(bytes.Trim(letters, "_")) && isLongWords(letters)
+}
+
+// isLongWords reports whether a string has more letters than signs and a word of at least five letters.
+func isLongWords(text []byte) bool {
+	longest, letters := 0, 0
+	for len(text) > 0 {
+		before, word := splitWord(text)
+		longest, letters = max(longest, len(word)), letters+len(word)
+		if len(before) == 0 {
+			break
+		}
+		text = before
+	}
+	return longest >= 5 && letters > 6
+}
+
+// looksPhrase reports whether a string consists of at least 12 words, as a wallet's phrase does.
+func looksPhrase(text []byte) bool {
+	words := bytes.Fields(text)
+	for _, w := range words {
+		if len(w) < 3 || len(w) > 8 {
+			return false
+		}
+	}
+	return len(words) >= 12 && len(words) <= 25
 }
 
 // isVaried reports whether a string has a digit, or letters of both cases.
@@ -389,8 +473,10 @@ func isTemplate(text []byte) bool {
 		return len(rest) > 0 && (rest[0] == '{' || rest[0] == '(') || isWords(rest) || countTrailing(rest, inVariable) == len(rest)
 	case '%', '@':
 		return last == first && countTrailing(text[1:len(text)-1], inWord) == len(text)-2 || first == '%' && strings.IndexByte("dqsvx", text[1]) >= 0 && !alnum[text[2]]
+	case '/', '~': // a path, which PWD contains
+		return bytes.Count(text, []byte("/")) > 1 || first == '~'
 	case '<', '{', '[', '(':
-		return last == map[byte]byte{'<': '>', '{': '}', '[': ']', '(': ')'}[first]
+		return first == '<' && bytes.IndexByte(text, '>') > 1 && hasLetter(text[1:2]) || last == map[byte]byte{'<': '>', '{': '}', '[': ']', '(': ')'}[first]
 	}
 	_, inBraces, _ := bytes.Cut(text, []byte("{"))
 	return bytes.ContainsAny(text, "$%{") && bytes.IndexByte(inBraces, '}') >= 0 || bytes.Contains(text, []byte("://"))
@@ -409,6 +495,10 @@ var inVariable = classOf("_", "AZ", "09")
 // isExpression reports whether an unquoted value is an expression in a program: names that begin with a letter and
 // are joined by dots. A long random name is not part of an expression.
 func isExpression(text []byte) bool {
+	text = bytes.TrimLeft(text, "!")
+	if name, value, ok := bytes.Cut(text, []byte("=")); ok && len(value) > 1 && hasLetter(value[:1]) && bytes.IndexByte(name, '.') > 0 { // a chain of assignments
+		text = name
+	}
 	names := bytes.Split(text, []byte("."))
 	for _, name := range names {
 		if len(name) == 0 || sortOf(name[0]) == 0 || countTrailing(name, inWord) != len(name) || len(name) >= 20 && countClassChanges(name)*3 > len(name) {

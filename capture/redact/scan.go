@@ -171,8 +171,8 @@ func (s *scanner) addWordStart(c byte) {
 	}
 }
 
-// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen or a full stop. Numbers and
-// many words have the same beginning.
+// digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen or a full stop.
+// Numbers and many words have the same beginning.
 const (
 	digestHead = "[0-9a-f][0-9a-f][0-9a-f][0-9a-f]{29}"
 	digestSize = 32
@@ -219,13 +219,13 @@ func (s *scanner) addBeginning(head string) {
 
 // fourGrams is a set of hashes of four characters. It has many more bits than are ever set, so that false hits are
 // rare.
-type fourGrams [1 << 14]uint64
+type fourGrams [1 << 16]uint64
 
 func (s *fourGrams) add(h uint32)      { s[h/64] |= 1 << (h % 64) }
 func (s *fourGrams) has(h uint32) bool { return s[h/64]>>(h%64)&1 == 1 }
 
 func gramOf(p []byte) uint32      { return binary.BigEndian.Uint32(p) }
-func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 12 }
+func gramHash(gram uint32) uint32 { return gram * 2654435761 >> 10 }
 
 // headHash returns an even number as the hash of three characters. The next odd number means that any character may
 // follow them.

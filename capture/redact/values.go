@@ -17,6 +17,7 @@ const (
 	isSession                    // random, but not a UUID
 	isCode                       // random, but not part of a program
 	isKeyPart                    // a secret number of a JSON Web Key
+	isPhrase                     // at least 12 words from which a wallet's keys are derived
 	isCookies                    // names and values, each of them a credential
 	isPrivate                    // not a credential, but replaced in headers
 )
@@ -26,6 +27,7 @@ type valueForm int
 
 const (
 	bareForm   valueForm = iota // without quotes, in any text
+	pairForm                    // without quotes, after another name and value: in a connection string or a log line
 	lineForm                    // without quotes, up to the end of a line: in YAML or in a form
 	envForm                     // like lineForm, in an environment, which doesn't contain code
 	cellForm                    // between tags, or in a column of a table
@@ -50,14 +52,15 @@ const (
 var values = func() (all [isPrivate + 1][valueForms]*rule) {
 	for test, is := range map[valueTest]struct{ bare, whole, field secretCheck }{
 		isRandom: {looksRandom, looksRandom, looksRandom}, isPlausible: {maybeCredential, maybeCredential, maybeCredential},
-		isMeant: {maybeCredential, maybeCredential, looksSecret}, isBasic: {isBasicAuth, isBasicAuth, isBasicAuth},
+		isMeant: {isCredentialWord, isCredentialWord, looksSecret}, isBasic: {isBasicAuth, isBasicAuth, isBasicAuth},
 		isPassword: {isRandomPassword, isPasswordOrRandom, isPasswordOrRandom}, isSession: {looksSession, looksSession, looksSession},
 		isCode: {looksCode, looksCode, looksCode}, isKeyPart: {isNothing, looksKeyPart, looksKeyPart},
-		isCookies: {isNothing, isNothing, isNothing}, isPrivate: {isNothing, isNothing, isNothing},
+		isPhrase: {isNothing, isNothing, isNothing}, isCookies: {isNothing, isNothing, isNothing}, isPrivate: {isNothing, isNothing, isNothing},
 	} {
 		rules := &all[test]
 		bare := func(text []byte) bool { return !isExpression(text) && is.bare(text) }
 		rules[bareForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
+		rules[pairForm] = rules[bareForm]
 		rules[quotedForm] = valueRule(rule{shape: inQuotes, is: inLine(is.bare)}, `"`, true)
 		rules[singleForm] = valueRule(rule{shape: inSingle, is: inLine(is.bare)}, "'`", true)
 		if test != isPassword {
@@ -69,12 +72,16 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 			rules[fieldForm] = valueRule(rule{shape: inQuotes, is: inLine(is.field)}, `"`, true)
 			continue
 		}
+		rules[pairForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'`<>|;&,(){}[\\]\\\\\\x7f]{8,}", is: isLine(is.whole)}, "([{|", false)
 		rules[lineForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: isLine(is.whole), keep: true}, " \t\r\n\"", true)
 		rules[envForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: is.whole, keep: true}, " \t\r\n\"", true)
 		rules[cellForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'<>|\\\\\\x7f]{8,}", is: is.whole}, "< |", true)
 		rules[memberForm] = valueRule(rule{shape: `[^\x00-\x1f"]{8,}`, is: inLine(is.whole), keep: true}, `"`, true)
 		rules[entryForm] = valueRule(rule{shape: "[^\\x00-\\x1f\"'`\\x7f]{8,}", is: inLine(is.whole), keep: true}, "'`", true)
 		rules[fieldForm] = valueRule(rule{shape: `[^\r\n\x7f]{8,}`, is: inLine(is.whole), keep: true}, "", true)
+	}
+	for form := range all[isPhrase] {
+		all[isPhrase][form] = valueRule(rule{shape: `[a-z ]{40,300}`, is: looksPhrase}, "", false)
 	}
 	return all
 }()
@@ -148,8 +155,10 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 		if form = lineForm; sign == '=' {
 			form = envForm
 		}
+	case scope == inText && sign == '=' && !quoted && followsPair(before) && len(rest)+1 == len(text):
+		form = pairForm
 	}
-	return known, form, ok
+	return known, form, ok && !isResourceName(known, before, sign)
 }
 
 // isLineStart reports whether a name begins a line of an environment or of YAML. If it does, the value is the rest of
@@ -167,6 +176,25 @@ func isLineStart(before, name []byte, sign byte, tight bool) bool {
 		return false
 	}
 	return len(line) == countTrailing(line, linePrefix)
+}
+
+// followsPair reports whether a text ends with name=value and a separator, as before the second name in
+// User=app;Password= or in user=app password=.
+func followsPair(before []byte) bool {
+	n := len(before)
+	if n < 4 || before[n-1] != ' ' && before[n-1] != ';' {
+		return false
+	}
+	pair := bytes.TrimRight(before, " ;")
+	pair = pair[bytes.LastIndexAny(pair, " ;\n\t")+1:]
+	name, value, ok := bytes.Cut(pair, []byte("="))
+	return ok && len(value) > 0 && countTrailing(name, inName) > 0 && bytes.IndexAny(value, "(){}[]=<>\"'`") < 0
+}
+
+// isResourceName reports whether the name is a part of a longer name whose parts are separated by colons, as in
+// arn:aws:secretsmanager:us-east-1:123456789012:secret:.
+func isResourceName(known secretName, before []byte, sign byte) bool {
+	return sign == ':' && known.end == "secret" && bytes.HasSuffix(before, []byte(":"))
 }
 
 // linePrefix is the set of characters that programs write before each line of a file.
