@@ -419,8 +419,9 @@ type rule struct {
 
 	// hit is a text that the rule finds, and miss is a similar text that it doesn't find. In both, {n} stands for n
 	// random letters and digits, {xn} for hexadecimal digits, {un} for upper-case letters and digits, {dn} for
-	// digits, {ln} for lower-case letters, {bn} for base32 in lower case, {Bn} for base58, and {kn} for bech32. So this file contains no real key, and no text that a scanner mistakes for one. from is the source of
-	// the rule: a standard, a vendor's page that shows the shape, or a note about where else the shape was seen.
+	// digits, {ln} for lower-case letters, {bn} for base32 in lower case, {Bn} for base58, and {kn} for bech32. So
+	// this file contains no real key, and no text that a scanner mistakes for one. from is the source of the rule: a
+	// standard, a vendor's page that shows the shape, or a note about where else the shape was seen.
 	hit, miss, from string
 
 	expects expectationKind // form of the value that is expected after the text in the field after
@@ -552,13 +553,13 @@ var contexts = []*rule{
 	{name: "cookie", after: " -b ", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl -b sid={32} https://h.example", miss: "git checkout -b name=of-the-branch", from: "curl.se: man page"},
 	{name: "cookie", after: " --cookie ", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl --cookie 'sid={32}' https://h.example", miss: "--cookie name=of-the-cookie", from: "shape seen in command lines"},
 	{name: "cookie", after: " --cookie=", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl --cookie=sid={32} https://h.example", miss: "--cookie=name=of-the-cookie", from: "shape seen in command lines"},
-	{name: "password", after: " -p", expects: looseQuote, shape: word + `{6,}`, where: commandOf("mysql", "mariadb"), is: looksPassword, hit: "mysql -u root -p{16} shop", miss: "mysql -u root -pinternationalization", from: "dev.mysql.com: options"},
+	{name: "password", after: " -p", expects: looseQuote, shape: word + `{6,}`, where: commandOf("mysql", "mariadb", "7z "), is: looksPassword, hit: "mysql -u root -p{16} shop", miss: "mysql -u root -pinternationalization", from: "dev.mysql.com: options"},
 	{name: "password", after: " -a ", expects: looseValue, shape: word + `{8,}`, where: commandOf("redis-cli"), is: looksPassword, hit: "redis-cli -h h.example -a {24} ping", miss: "redis-cli -a internationalization", from: "redis.io/docs: redis-cli"},
 	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("sshpass"), is: looksPassword, hit: "sshpass -p '{16}' ssh u@h.example", miss: "sshpass -p internationalization ssh u@h.example", from: "man sshpass"},
 	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("login"), is: looksPassword, hit: "docker login -u u -p {24} r.example", miss: "docker login -u u -p internationalization", from: "docs.docker.com: docker login"},
 	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("mongo"), is: looksPassword, hit: "mongosh -u u -p {24} db", miss: "mongosh -u u -p internationalization", from: "mongodb.com/docs: mongosh"},
 	{name: "password", after: " -w ", expects: looseValue, shape: word + `{8,}`, where: commandOf("ldap"), is: looksPassword, hit: "ldapsearch -D cn=a -w {16} -b dc=b", miss: "ldapsearch -D cn=a -w internationalization", from: "man ldapsearch"},
-	{name: "password", after: " -P ", expects: looseValue, shape: word + `{8,}`, where: commandOf("sqlcmd"), is: looksPassword, hit: "sqlcmd -S h -U sa -P {16}", miss: "sqlcmd -S h -U sa -P internationalization", from: "learn.microsoft.com: sqlcmd"},
+	{name: "password", after: " -P ", expects: looseValue, shape: word + `{8,}`, where: commandOf("sqlcmd", "zip "), is: looksPassword, hit: "sqlcmd -S h -U sa -P {16}", miss: "sqlcmd -S h -U sa -P internationalization", from: "learn.microsoft.com: sqlcmd"},
 	{name: "password", after: "PASSWORD '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u PASSWORD '{16}';", miss: "CREATE USER u PASSWORD 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
 	{name: "password", after: "password '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u password '{16}';", miss: "CREATE USER u password 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
 	{name: "password", after: "Password '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u Password '{16}';", miss: "CREATE USER u Password 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
@@ -573,9 +574,31 @@ var contexts = []*rule{
 	{name: "discord-webhook", after: "discordapp.com/api/webhooks/", shape: `[0-9]{17,20}/[\w-]{60,}`, is: isVaried, hit: "https://discordapp.com/api/webhooks/{d18}/{68}", miss: "https://discordapp.com/api/webhooks/{d18}/slack", from: "discord.com/developers: webhooks"},
 	{name: "teams-webhook", after: "webhook.office.com/webhookb2/", shape: `[\w@/-]{60,}`, is: isVaried, hit: "https://a.webhook.office.com/webhookb2/{x8}-{x4}-{x4}-{x4}-{x12}@{x8}-{x4}-{x4}-{x4}-{x12}/IncomingWebhook/{x32}/{x36}", miss: "https://a.webhook.office.com/webhookb2/new", from: "learn.microsoft.com: incoming webhooks"},
 	{name: "signature", after: "Signature=", shape: `[\w+/=~-]{20,}`, is: mixedCheck(3), hit: "Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={x64}", miss: "Signature={x12}", from: "docs.aws.amazon.com: signed requests"},
-	{name: "token", after: " --token ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --token {24}", miss: "login --token from-the-environment", from: "shape seen in command lines"},
-	{name: "password", after: " --password ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --password {16}", miss: "login --password from-the-environment", from: "shape seen in command lines"},
-	{name: "api_key", after: " --api-key ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --api-key {24}", miss: "login --api-key from-the-environment", from: "shape seen in command lines"},
+	{name: "token", after: " --token ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --token {24}", miss: "login --token from-the-environment", from: "shape seen in command lines"},
+	{name: "password", after: " --password ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --password {16}", miss: "login --password from-the-environment", from: "shape seen in command lines"},
+	{name: "api_key", after: " --api-key ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --api-key {24}", miss: "login --api-key from-the-environment", from: "shape seen in command lines"},
+	{name: "token", after: "-token ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-token {24}", miss: "a-token Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "-secret ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-secret {24}", miss: "a-secret Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "key", after: "-key ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-key {24}", miss: "a-key Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "passphrase", after: "-passphrase ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --passphrase {24}", miss: "a-passphrase Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "-password ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-password {24}", miss: "a-password Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "key", after: "KEY ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_KEY {24}", miss: "echo MY_KEY Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "token", after: "TOKEN ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_TOKEN {24}", miss: "echo MY_TOKEN Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "SECRET ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_SECRET {24}", miss: "echo MY_SECRET Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "PASSWORD ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PASSWORD {24}", miss: "echo MY_PASSWORD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret_access_key", after: "access_key ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_access_key {24}", miss: "echo MY_access_key Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "string = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: string = \"{32}\"", miss: "let apiName: string = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "String = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: String = \"{32}\"", miss: "let apiName: String = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "str = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: str = \"{32}\"", miss: "let apiName: str = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "SecretStr(", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "x=SecretStr('{32}')", miss: "x=SecretStr('of-all-the-things')", from: "docs.pydantic.dev: secret types"},
+	{name: "secret", after: "<![CDATA[", where: isSecretElement, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "<apiKey><![CDATA[{32}]]></apiKey>", miss: "<name><![CDATA[Aa1Bb2Cc3Dd4Ee5]]></name>", from: "w3.org/TR: XML"},
+	{name: "secret", after: "<string>", where: isSecretPlistKey, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "<key>ApiKey</key>\n<string>{32}</string>", miss: "<key>Name</key>\n<string>Aa1Bb2Cc3Dd4Ee5</string>", from: "developer.apple.com: property lists"},
+	{name: "openai-insecure-api-key", after: "insecure-api-key.", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "the protocol openai-insecure-api-key.{40}", miss: "openai-insecure-api-key.of-all", from: "platform.openai.com: Realtime API"},
+	{name: "api_key", after: "key provided: ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "Incorrect API key provided: {32}. Look", miss: "Incorrect API key provided: none-at-all", from: "platform.openai.com: error codes"},
+	{name: "password", after: "password is ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: isRandomPassword, hit: "the password is {20}, he said", miss: "the password is case-sensitive", from: "shape seen in traffic"},
+	{name: "password", after: "requirepass ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "requirepass {24}", miss: "requirepass internationalization", from: "redis.io/docs: configuration"},
+	{name: "password", after: "masterauth ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "masterauth {24}", miss: "masterauth internationalization", from: "redis.io/docs: configuration"},
+	{name: "password", after: " BY '", where: isIdentified, shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u IDENTIFIED WITH sha256_password BY '{16}';", miss: "GROUP BY 'internationalization'", from: "dev.mysql.com: ALTER USER"},
 	{name: "api-key", after: "_live_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_live_{32}", miss: "acme_live_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "_prod_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_prod_{32}", miss: "acme_prod_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "_production_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_production_{32}", miss: "acme_production_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
@@ -627,6 +650,54 @@ func isSecretPrefix(tail []byte) bool {
 	prefix := tail[len(tail)-countTrailing(tail, inName):]
 	return alnum[prefix[0]] && !bytes.HasPrefix(prefix, []byte("pk_")) && !bytes.Contains(prefix, []byte("pub"))
 }
+
+// isFlag reports whether the last word of a text is a flag.
+func isFlag(tail []byte) bool {
+	word := tail[bytes.LastIndexByte(tail[:len(tail)-1], ' ')+1:]
+	return word[0] == '-'
+}
+
+// setCommands are the beginnings of lines that set a variable to the word after its name.
+var setCommands = []string{"setenv ", "SetEnv ", "set -", "ENV ", "setx ", "configure set ", "secret set "}
+
+// isSetCommand reports whether the last line of a text sets a variable to the word that follows.
+func isSetCommand(tail []byte) bool {
+	line := tail[bytes.LastIndexByte(tail, '\n')+1:]
+	return slices.ContainsFunc(setCommands, func(c string) bool { return bytes.Contains(line, []byte(c)) })
+}
+
+// isTypedSecret reports whether a text ends with the name of a credential, a colon, a type and an equals sign.
+func isTypedSecret(tail []byte) bool {
+	colon := bytes.LastIndexByte(tail, ':')
+	if colon < 1 || len(tail)-colon > 24 {
+		return false
+	}
+	name := tail[:colon]
+	_, ok := credentialName(name[len(name)-countTrailing(name, inName):], inText)
+	return ok
+}
+
+// isSecretElement reports whether the start tag of a credential's XML element is before a CDATA section.
+func isSecretElement(tail []byte) bool {
+	text := bytes.TrimSuffix(tail, []byte("<![CDATA["))
+	if !bytes.HasSuffix(text, []byte(">")) {
+		return false
+	}
+	_, ok := elementName(text)
+	return ok
+}
+
+// isSecretPlistKey reports whether the key before a value in a property list is the name of a credential.
+func isSecretPlistKey(tail []byte) bool {
+	text, ok := bytes.CutSuffix(bytes.TrimRight(bytes.TrimSuffix(tail, []byte("<string>")), " \t\r\n"), []byte("</key>"))
+	if ok {
+		_, ok = credentialName(text[len(text)-countTrailing(text, inName):], inKey)
+	}
+	return ok
+}
+
+// isIdentified reports whether a text names a method of authentication, before BY and a password.
+func isIdentified(tail []byte) bool { return bytes.Contains(tail, []byte("IDENTIFIED WITH ")) }
 
 // isAfterLoneStar reports whether the asterisk before the last character is not part of emphasis in Markdown.
 func isAfterLoneStar(tail []byte) bool {

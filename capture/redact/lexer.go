@@ -234,6 +234,9 @@ func (l *lexer) push(array bool) {
 		if array && !top.array {
 			c.field = keyMeaning{text: top.field.text, secret: top.field.secret, name: top.field.name, list: top.field.list}
 		}
+		if !array && top.field.secret { // {"token":{"value":…}}
+			c.named, c.hasName = top.field.name, true
+		}
 		if top.array && len(l.stack) == 1 {
 			c.place = 1 // each element of the outermost array is a document of its own
 		}
@@ -363,7 +366,7 @@ func (l *lexer) closeString() {
 		l.s.outside.passOver(l.s.inside.allRead())
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
-	case !l.joined && (top.array || top.field.names):
+	case top.array || !l.joined && top.field.names:
 		top.named, top.hasName = l.nameOfNext(top)
 	}
 	l.skipped = nil

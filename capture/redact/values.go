@@ -406,7 +406,7 @@ func (m *matcher) nextRule(u character) *rule {
 	case w.sign == 0: // after a context, the secret begins immediately
 	case (c == ' ' || c == '\t') && w.gap <= maxSpaces || w.folded && (c <= ' ' || c == '-' || c == '+') && w.gap <= maxIndent:
 		return nil
-	case c == '*' && w.sign == ':' && w.gap <= 3: // Markdown
+	case c == '*' && w.sign == ':' && w.gap <= 3, c == '[' && w.quoted && w.sign == ':' && w.gap <= 3: // Markdown, or a list
 		return nil
 	case c == '=' && w.sign == ':', c == '>' && w.sign == '=' && w.gap == 1:
 		w.sign, w.form, w.rule = c, bareForm, values[w.name.value][bareForm]
