@@ -287,6 +287,9 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 // errorWords returns the message in the body of an error. The message is in one of the fields that web
 // services use. errorWords returns "" if there is none.
 func errorWords(body json.Value) string {
+	if body.Kind() == '[' { // Google's streams without SSE are lists
+		body = elementAt(body, 0)
+	}
 	err := body.Get("error")
 	for _, text := range []json.Value{
 		err.Get("message"), err, body.Get("message"), body.Get("Message"), body.Get("detail"), body.Get("error_description"),

@@ -210,7 +210,7 @@ func resolvePlace(body json.Value, said, words string) (value json.Value, found 
 	if value = placeIn(body, steps); value != nil && hasNamedKind(value, words) {
 		return value, stream.FoundAsSent
 	}
-	if steps[0] != "messages" || len(steps) < 2 {
+	if steps[0] != "messages" || len(steps) < 2 || slices.Contains(steps, "member") {
 		return nil, stream.FoundNowhere
 	}
 	if value = joinedAt(body.Get("messages"), steps[1:]); value != nil && hasNamedKind(value, words) {
@@ -260,7 +260,10 @@ func followSteps(v json.Value, steps []string) json.Value {
 				object, v = v, next
 			}
 		case err == nil && v.Kind() == '[':
-			if v = elementAt(v, n); v == nil {
+			if i+1 < len(steps) && steps[i+1] == "member" { // AWS counts the members of lists from 1
+				n--
+			}
+			if v = elementAt(v, n); v == nil || n < 0 {
 				return nil
 			}
 		case err == nil && i > 0 && n > 0:
@@ -390,9 +393,16 @@ func hasKind(v json.Value, kind string) bool {
 
 // isOfKind reports whether a block is of a kind. Blocks of Bedrock's Converse have a field with the name of their kind.
 func isOfKind(block json.Value, kind string) bool {
+	if other := converseKinds[kind]; other != "" && block.Get(other).IsPresent() {
+		return true
+	}
 	of := block.Get("type").Text()
-	return of == kind || of == "redacted_"+kind || block.Get(kind).IsPresent() || kind == "thinking" && block.Get("reasoningContent").IsPresent()
+	return of == kind || of == "redacted_"+kind || block.Get(kind).IsPresent()
 }
+
+// converseKinds maps kinds of blocks to the fields that Bedrock's Converse has for them. Converse quotes errors of
+// Anthropic, which use Anthropic's names.
+var converseKinds = map[string]string{"tool_use": "toolUse", "tool_result": "toolResult", "thinking": "reasoningContent"}
 
 // resolvePosition returns the part with a call of a tool, in the content at a position. Positions may count
 // from 1 or from 0, so the result is nil unless exactly one of the two contents has such a call.
@@ -462,7 +472,7 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 // ruleFields lists, for each rule about a field, the possible ends of the places that errors about this rule mention.
 // The words of such errors are the same for several fields.
 var ruleFields = map[string][]string{
-	"id-legal":        {".id", ".call_id"},
+	"id-legal":        {".id", ".call_id", ".toolUseId"},
 	"name-legal":      {".name"},
 	"tool-name-legal": {".name"},
 }
@@ -476,7 +486,7 @@ var ruleWords = map[string][]string{
 	"result-follows":   {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn"},
 	"id-unique":        {"must be unique", "duplicate"},
 	"item-unique":      {"duplicate"},
-	"id-legal":         {"too long", "max_length", "should match pattern", "length of 9"},
+	"id-legal":         {"too long", "max_length", "should match pattern", "length of 9", "length less than or equal to", "regular expression pattern"},
 	"name-legal":       {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
 	"tool-name-legal":  {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
 	"arguments-object": {"valid dictionary", "json object", "google.protobuf.struct"},
@@ -488,6 +498,7 @@ var ruleWords = map[string][]string{
 	"reasoning-alone":   {"required following item"},
 	"reasoning-kept":    {"expected `thinking`", "'reasoning' item", "must be passed back", "reasoning_content", "cannot be modified"},
 	"reasoning-same":    {"cannot be modified", "could not be verified", "signature"},
+	"reasoning-item":    {"could not be verified", "target item id"},
 	"signature-kept":    {"signature"},
 	"turn-order":        {"comes immediately after", "first message must", "unexpected role", "must alternate"},
 	"cache-marks":       {"blocks with cache_control"},

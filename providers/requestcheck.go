@@ -257,6 +257,12 @@ func hasHost(ends []string, host string) bool {
 	return slices.ContainsFunc(ends, func(end string) bool { return host == end || strings.HasSuffix(host, "."+strings.TrimPrefix(end, ".")) })
 }
 
+// isAtOwner reports whether the server is a host that the protocol's own target describes.
+func (x *Exchange) isAtOwner() bool {
+	host := x.Host()
+	return host != "" && x.Protocol != nil && slices.ContainsFunc(Targets(), func(of *protocol.Target) bool { return of.Protocol == x.Protocol.Name && hasHost(of.Hosts, host) })
+}
+
 // Host returns the host name of the server, or "" if it is unknown.
 func (x *Exchange) Host() string { return hostOf(x.Head.URL) }
 

@@ -318,6 +318,9 @@ func TestRefusalPlace(t *testing.T) {
 		{"system.1.text: cache_control cannot be set for empty text blocks", "system[1]", stream.FoundAsSent},
 		{"system.7.text: no", "", stream.FoundNowhere},
 		{"the value at toolConfig.tools.0.toolSpec.name is wrong", "toolConfig.tools[0].toolSpec", stream.FoundAsSent},
+		{"Value 'a' at 'toolConfig.tools.1.member.toolSpec.name' failed to satisfy constraint", "toolConfig.tools[0].toolSpec", stream.FoundAsSent},
+		{"Value 'a' at 'messages.3.member.content.1.member.name' failed to satisfy constraint", "messages[2].content[0]", stream.FoundAsSent},
+		{"Value 'a' at 'messages.0.member.content' failed to satisfy constraint", "", stream.FoundNowhere},
 		{"[{'loc': ('body', 'messages', 3, 'typed-dict', 'content'), 'msg': 'Input should be a valid string'}]", "messages[3]", stream.FoundAsSent},
 		{"the operating system.Please reduce your messages.Then", "", stream.FoundNowhere},
 	} {
@@ -365,6 +368,8 @@ func TestWordsOfRefusals(t *testing.T) {
 		want  string
 	}{
 		{"no such model", asked{}, asked{call("{}"), said("The model m does not exist", "model_not_found"), 404}, "REQUEST_REFUSED error client: refused (HTTP 404): no such model or path;"},
+		{"an error in a list", asked{}, asked{call("{}"), `[{"error":{"code":404,"message":"Publisher Model x was not found","status":"NOT_FOUND"}}]`, 404},
+			"REQUEST_REFUSED error client: refused (HTTP 404): no such model or path; the provider reports 404: Publisher Model x was not found"},
 		{"no such path", asked{}, asked{call("{}"), `{"detail":"Not Found"}`, 404}, "REQUEST_REFUSED error client: refused (HTTP 404): no such model or path;"},
 		{"an item that is not kept", asked{}, asked{call("{}"), said("Item with id 'rs_0a1b2c' not found. Items are not persisted when `store` is set to false.", ""), 404},
 			"REQUEST_REFUSED error client: refused (HTTP 404): the provider doesn't keep this item;"},
@@ -402,6 +407,53 @@ func TestWordsOfRefusals(t *testing.T) {
 		}
 		if len(found) != 1 || !strings.HasPrefix(found[0], test.want) {
 			t.Errorf("%s: %q, want %q", test.name, found, test.want)
+		}
+	}
+}
+
+// TestItemOfReasoning checks that encrypted reasoning under another id than its own is the cause of a refusal, but that
+// nothing is said about it if the request is accepted, or refused for another reason, and if the id is left out.
+func TestItemOfReasoning(t *testing.T) {
+	const url = "https://models.example/v1/responses"
+	thought := func(id string) string {
+		return `{"type":"reasoning",` + id + `"summary":[],"encrypted_content":"gAAAAABqVRWuOag0"}`
+	}
+	const (
+		own  = `"id":"rs_4f1c09a2",`
+		call = `{"type":"function_call","id":"fc_4f1c09a3","call_id":"call_Hq3vTz8m","name":"netstat","arguments":"{}"}`
+	)
+	request := func(items ...string) string {
+		return `{"model":"m","store":false,"input":[` + strings.Join(append([]string{portsAsk}, items...), ",") + `]}`
+	}
+	response := func(items ...string) string {
+		return `{"id":"resp_1","object":"response","model":"m","status":"completed","output":[` + strings.Join(items, ",") + `]}`
+	}
+	said := func(words string) string {
+		return `{"error":{"message":"` + words + `","type":"invalid_request_error","code":"invalid_encrypted_content"}}`
+	}
+	unverified := said("The encrypted content for item rs_0be7d5aa could not be verified. Reason: Encrypted content item_id did not match the target item id.")
+	done := response(`{"type":"message","id":"msg_1","role":"assistant","status":"completed","content":[{"type":"output_text","text":"22"}]}`)
+	for _, test := range []struct {
+		name, id, answer string
+		status           int
+		want             string
+	}{
+		{"another id", `"id":"rs_0be7d5aa",`, unverified, 400, "REQUEST_REFUSED info client, REASONING_ALTERED error client"},
+		{"another id, accepted", `"id":"rs_0be7d5aa",`, done, 200, ""},
+		{"another id, refused for another reason", `"id":"rs_0be7d5aa",`, said("the input is too long"), 400, "REQUEST_REFUSED error client"},
+		{"its own id", own, said("The encrypted content could not be verified."), 400, "REQUEST_REFUSED error client"},
+		{"no id", "", said("The encrypted content could not be verified."), 400, "REQUEST_REFUSED error client"},
+	} {
+		output := `{"type":"function_call_output","call_id":"call_Hq3vTz8m","output":"22"}`
+		in, found := play(url, asked{request(), response(thought(own), call), 200}, asked{request(thought(test.id), call, output), test.answer, test.status})
+		for i := range found {
+			found[i] = strings.TrimPrefix(found[i], "2 ")
+		}
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+		if sent := in.Session().Turns[0].Calls[0].SentBack; len(sent) != 1 || sent[0].Reasoning != "" {
+			t.Errorf("%s: the reasoning is %+v", test.name, sent)
 		}
 	}
 }

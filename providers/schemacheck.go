@@ -200,7 +200,13 @@ func (c *schemaCheck) judgeWaiting(e stream.Event) {
 		if key.turn != e.Turn || e.Slot != stream.AllChoices && e.Slot != w.Call().Choice {
 			return false
 		}
-		c.addFindings(e, key.slot, w.Finish())
+		found := w.Finish()
+		if !c.x.isAtOwner() {
+			for i := range found { // no byte arrived: the model wrote none, or a translation lost them
+				found[i].By = stream.UnknownParty
+			}
+		}
+		c.addFindings(e, key.slot, found)
 		return true
 	})
 }

@@ -189,3 +189,28 @@ func TestAllocationsWithTools(t *testing.T) {
 		t.Errorf("found %q", warnings(in))
 	}
 }
+
+// TestCauseOfNothing checks the party at fault for a call without the arguments that its schema requires. If no byte
+// arrived, the model is at fault only at the protocol's own host: elsewhere, a translation may have lost the bytes.
+func TestCauseOfNothing(t *testing.T) {
+	request := `{"model":"claude-x","tools":[{"name":"get_weather","input_schema":{"type":"object","required":["city"]}}],"messages":[]}`
+	for _, test := range []struct {
+		url, args string
+		want      stream.Party
+	}{
+		{"https://api.anthropic.com/v1/messages", "", stream.Model},
+		{"https://models.example/v1/messages", "", stream.UnknownParty},
+		{"", "", stream.UnknownParty},
+		{"https://models.example/v1/messages", "{}", stream.Model},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(request), Head: &stream.Head{Method: "POST", URL: test.url}})
+		answer := strings.Replace(string(messages(test.args)), `{"type":"message_stop"}`, `{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`+"\n\ndata: "+`{"type":"message_stop"}`, 1)
+		in.Write(stream.Record{Exchange: 1, Data: []byte(answer)})
+		in.Close()
+		found := findingsOf(in, "SCHEMA_INVALID")
+		if len(found) != 1 || found[0].By != test.want {
+			t.Errorf("%s with %q: %+v, want one by %s", test.url, test.args, found, test.want)
+		}
+	}
+}

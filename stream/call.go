@@ -471,11 +471,14 @@ func (c *Call) endByLimit(e Event, n int) {
 		c.phase > PhaseSealed:
 		return
 	}
-	hint, reason := "cut: "+e.Text, strings.ToLower(e.Text)
+	hint, by, reason := "cut: "+e.Text, "the provider's limit", strings.ToLower(e.Text)
 	if strings.Contains(reason, "length") || strings.Contains(reason, "max") && strings.Contains(reason, "token") {
 		hint = "cut by the token limit"
 	}
-	c.endUnsealed(PhaseTruncated, n, ArgsCut, Messagef("the provider's limit cut the response (%s)", Fact(e.Text)), hint)
+	if strings.Contains(reason, "filter") || strings.Contains(reason, "guardrail") || reason == "sensitive" {
+		by = "a filter"
+	}
+	c.endUnsealed(PhaseTruncated, n, ArgsCut, Messagef("%s cut the response (%s)", Own(by), Fact(e.Text)), hint)
 }
 
 // endUnsealed ends a call whose arguments were not final, or whose seal is overruled. It adds a finding if the

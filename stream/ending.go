@@ -142,9 +142,19 @@ func (t *Turn) endCalls(phase Phase, n int) {
 		}
 		c.checkSeal(Message{Text: "the call was reported complete"}, n)
 		if c.Name == "" && !c.Discarded {
-			c.reportOnce(NameMissing, n, "the call has no name, so its tool is unknown")
+			c.reportOnce(NameMissing, n, "%s", t.describeNameless(c))
 		}
 	})
+}
+
+// describeNameless describes a call without a name. If the call before it has a name but no arguments, the two may be
+// one call whose parts arrived with different indexes.
+func (t *Turn) describeNameless(c *Call) Message {
+	i := slices.Index(t.Calls, c) - 1
+	if i >= 0 && c.ID == "" && c.ArgsLen() > 0 && t.Calls[i].Choice == c.Choice && t.Calls[i].Name != "" && t.Calls[i].ArgsLen() == 0 {
+		return Messagef("the call has no name: its arguments may belong to call %d (%s), which has none", i+1, Fact(t.Calls[i].Name))
+	}
+	return Messagef("the call has no name, so its tool is unknown")
 }
 
 // applyFailure applies an error. If FailureInfo.By names a party other than the provider, no provider

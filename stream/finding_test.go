@@ -72,7 +72,7 @@ var findingCases = []struct {
 		[]string{"call 1 ARGS_BROKEN error #1", "call 1 ARGS_BROKEN error #2 @1"}},
 	{"missing brace", sealedWith(`{"a":1`, `{"a":2}`), []string{"call 1 ARGS_MISSING_BRACE error #2 @6"}},
 	{"missing comma in a list", sealedWith(`{"a":[{}{}]}`), []string{"call 1 ARGS_BROKEN error #1 @8"}},
-	{"cumulative", sealedWith(`{"a`, `{"a":1`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2", "call 1 ARGS_BROKEN error #2 @5"}},
+	{"cumulative", sealedWith(`{"a`, `{"a":1`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2"}},
 	{"cumulative where a value is due", sealedWith(`{"a":`, `{"a":1}`), []string{"call 1 ARGS_CUMULATIVE warn #2"}},
 
 	// Findings about bytes that are final.
@@ -149,6 +149,8 @@ func TestFindingMessages(t *testing.T) {
 		want   string
 	}{
 		{append(sealedWith(`{"a":"x`), finish(FinishCut, "max_tokens")), `the arguments stop after 7 bytes, inside a string: the provider's limit cut the response (max_tokens)`},
+		{append(sealedWith(`{`), finish(FinishCut, "content_filter")), `the arguments stop after 1 byte: a filter cut the response (content_filter)`},
+		{append(sealedWith(`{`), finish(FinishCut, "guardrail_intervened")), `the arguments stop after 1 byte: a filter cut the response (guardrail_intervened)`},
 		{append(sealedWith(`{`), finish(FinishCut, "length")), `the arguments stop after 1 byte: the provider's limit cut the response (length)`},
 		{append(sealedWith(`{"a`), finish(FinishCut, "length")), `the arguments stop after 3 bytes, inside a key: the provider's limit cut the response (length)`},
 		{append(sealedWith(`{"a":-`), finish(FinishCut, "length")), `the arguments stop after 6 bytes, inside a number: the provider's limit cut the response (length)`},
@@ -198,6 +200,33 @@ func TestHiddenBy(t *testing.T) {
 		found := fold(open).Turns[0].Calls[0].Findings
 		if len(found) != 1 || found[0].Diagnosis != HiddenCharacters || found[0].By != want {
 			t.Errorf("%+v, want it to be the %s's", found, want)
+		}
+	}
+}
+
+// TestNameless checks what is said about a call without a name: its arguments may belong to the call before it only if
+// that call has a name but no arguments.
+func TestNameless(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		events []Event
+		want   string
+	}{
+		{"after a call without arguments", []Event{opened(0, "1", "f"), opened(1, "", ""), args(1, `{}`)}, "the call has no name: its arguments may belong to call 1 (f), which has none"},
+		{"after a call with arguments", []Event{opened(0, "1", "f"), args(0, `{}`), opened(1, "", ""), args(1, `{}`)}, "the call has no name, so its tool is unknown"},
+		{"with an id of its own", []Event{opened(0, "1", "f"), opened(1, "2", ""), args(1, `{}`)}, "the call has no name, so its tool is unknown"},
+		{"alone", []Event{opened(0, "", ""), args(0, `{}`)}, "the call has no name, so its tool is unknown"},
+	} {
+		s := new(Session)
+		s.Apply(Event{Kind: TurnOpen})
+		for _, e := range append(test.events, closed(CloseEnd)) {
+			s.Apply(e)
+		}
+		calls := s.Turn(0).Calls
+		for _, f := range calls[len(calls)-1].Findings {
+			if f.Code == NameMissing.Code && f.Message != test.want {
+				t.Errorf("%s: %q, want %q", test.name, f.Message, test.want)
+			}
 		}
 	}
 }

@@ -324,6 +324,7 @@ func (c *Call) checkBroken(event int) {
 	c.broken = true
 	c.checkCumulative()
 	switch {
+	case c.hasFinding(ArgsCumulative): // this explains the broken arguments
 	case c.lex.Docs() > 0 && c.lex.First() == json.ObjectOpen:
 		c.reportFinding(ArgsTrailing, event, err.Offset,
 			"the object is complete at byte %d, but %s follows: a client that runs a call as soon as the arguments parse runs only part of this call", err.Offset, err.Found())

@@ -4,6 +4,7 @@ import (
 	"hash/fnv"
 	"iter"
 	"slices"
+	"strings"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -130,6 +131,10 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	if o.ID != c.id && c.id != "" {
 		o.addLoss(IDRewritten.newLoss("the call's id became %s", quoteShort(o.ID)))
 	}
+	alone := !c.number && m.known[c.id] == 1 && len(m.withID[o.ID]) == 1
+	if alone && o.isRenamed() {
+		o.addLoss(NameRewritten.newLoss("the call to %s is sent under the name %s", quoteShort(c.name), quoteShort(o.sent.Name)))
+	}
 	if h.result != nil {
 		o.setResult(h.result)
 		if h.late && m.to.ResultsFollow {
@@ -146,6 +151,37 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 	}
 	return o, true
 }
+
+// isRenamed reports whether the client sent the call with the model's arguments, but under another name. It reports
+// false if the name may be another spelling of the model's: the target is another, a server or a namespace may be part
+// of the name, the call is of a special kind, or the name was in doubt when it arrived.
+func (o *Observation) isRenamed() bool {
+	c, sent := o.of, o.sent
+	switch {
+	case o.turn.Target == nil, o.turn.Target.Protocol != o.to.Protocol, o.Treatment != Intact && o.Treatment != WasReformatted:
+		return false
+	case !c.plainName, sent.Name == "", sent.Name == c.name, addsPrefix(sent.Name, c.name), addsPrefix(c.name, sent.Name):
+		return false
+	}
+	return sent.Namespace == "" && (sent.ToolKind == "function" || sent.ToolKind == "")
+}
+
+// hasPlainName reports whether a call has a name that a client can only send back unchanged.
+func hasPlainName(c *stream.Call) bool {
+	if c.Name == "" || c.Namespace != "" || c.Kind != "function" && c.Kind != "" {
+		return false
+	}
+	return !slices.ContainsFunc(c.Findings, func(f stream.Finding) bool { return slices.Contains(nameDoubts, f.Code) })
+}
+
+// addsPrefix reports whether long is the name short after a prefix, for example mcp__files__read and read.
+func addsPrefix(long, short string) bool {
+	before, found := strings.CutSuffix(long, short)
+	return found && before != "" && strings.ContainsRune("_.:/-", rune(before[len(before)-1]))
+}
+
+// nameDoubts lists the findings that a call has if several parts or readings of its name arrived.
+var nameDoubts = []string{"NAME_CHANGED", "NAME_FRAGMENTED", "NAME_GLUED", "NAME_MARKUP", "NAME_MISSING"}
 
 // markKept marks the call as kept unchanged by the provider. The parameter l is the call's result, or nil.
 func (o Observation) markKept(l *orphan) Observation {
@@ -272,8 +308,11 @@ func (o *Observation) Finding() (f stream.Finding, ok bool) {
 	}
 	found := l.Diagnosis.WithSeverity(severity).WithCause(stream.Client)
 	f = found.Finding("a later request sent the call back %s: %s", stream.OwnFact(o.Treatment), l.message())
-	if o.Treatment == WasDropped {
+	switch {
+	case o.Treatment == WasDropped:
 		f = found.Finding("a later request left the call out: %s", l.message())
+	case l.Kind == NameRewritten:
+		f = found.Finding("a later request changed the tool's name: %s", l.message())
 	}
 	if names := o.MatchingPolicies(); names != "" {
 		f.AppendMessage(" (policy %s)", stream.OwnFact(names))

@@ -25,7 +25,7 @@ type ReasoningChange struct {
 // "" if no change is known.
 func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) {
 	for _, r := range h.Reasoning {
-		if r.Turn != turn || r.OfCall && r.ID != id {
+		if r.Turn != turn || r.OfCall && r.ID != id || r.Rule == ReasoningItem {
 			continue
 		}
 		word := "altered"
@@ -45,6 +45,7 @@ func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) 
 const (
 	ReasoningKept = "reasoning-kept"
 	ReasoningSame = "reasoning-same"
+	ReasoningItem = "reasoning-item" // only a refusal proves it: some hosts change the ids of items themselves
 	SignatureKept = "signature-kept"
 )
 
@@ -243,6 +244,8 @@ func (c *reasoningComparison) compareBlock(b, sent *reasoningBlock) {
 		c.addChange(SignatureDropped, SignatureKept, sent, false, stream.Messagef("the signature of a thinking block is missing"))
 	case !b.hidden && !sent.hidden && !bytes.Equal(b.text, sent.text) && b.item == "":
 		c.addChange(ReasoningAltered, ReasoningSame, sent, false, stream.Messagef("the text of a thinking block differs from byte %d on", firstDifference(b.text, sent.text)))
+	case b.item != sent.item && b.item != "" && sent.item != "" && sent.signature != "":
+		c.addChange(ReasoningAltered, ReasoningItem, sent, true, stream.Messagef("the encrypted reasoning of item %s has the id %s", stream.Fact(quoteShort(b.item)), stream.Fact(quoteShort(sent.item))))
 	case b.calls != sent.calls:
 		c.addChange(ReasoningAltered, ReasoningSame, sent, false, stream.Messagef("a thinking or reasoning block was moved to another place among the calls"))
 	}

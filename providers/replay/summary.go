@@ -65,6 +65,7 @@ type callIdentity struct {
 	choice         int32
 	server         bool
 	attempt        bool
+	plainName      bool // clients can send the name back only unchanged
 	phase          stream.Phase
 }
 
@@ -78,6 +79,7 @@ func stateOf(t *stream.Turn) turnState {
 func calledOf(c *stream.Call) callIdentity {
 	return callIdentity{
 		ref: c.Ref(), id: c.ID, name: c.Name, item: c.Item, choice: c.Choice, server: c.RunByProvider, attempt: c.Discarded, phase: c.Phase(),
+		plainName: hasPlainName(c),
 	}
 }
 
