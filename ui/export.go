@@ -33,18 +33,6 @@ func (x *exports) newExport() modes.Exporter {
 	return o
 }
 
-// exportEntries returns the entries that export data of the selection.
-func (x *exports) exportEntries() (all []modes.Entry) {
-	for verb := range modes.Pipe + 1 {
-		e := modes.ExportMenu(verb, modes.Exporter{}, nil, x.m.draw)
-		e.New = func(h modes.Host) (modes.Mode, display.Text) {
-			return modes.ExportMenu(verb, x.newExport(), x.exportables, x.m.draw).New(h)
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
 // maxPrefix is the maximum length of a tool's name in a file name, in bytes.
 const maxPrefix = 60
 

@@ -298,7 +298,15 @@ func (f *filterBar) Typing() *screen.Input { return f.line }
 func (f *filterBar) Keys() []screen.Binding {
 	return []screen.Binding{
 		screen.Key("enter", "keep", "keep the filter", f.acceptFilter),
-		screen.Key("tab", "complete", "complete a field or value", f.completeWord),
+		screen.Key("tab", "complete", "complete a field or value", func() {
+			text := f.line.Value()
+			longer, may := filter.Complete(text, f.m.filtering.fieldWords)
+			if f.may = nil; longer != text {
+				f.line = newFilterLine(longer)
+			} else {
+				f.may = may
+			}
+		}),
 		screen.Key("up", "last", "previous filter", func() { f.recallFilter(1) }),
 		screen.Key("down", "", "next filter", func() { f.recallFilter(-1) }),
 		screen.Key("esc", "drop", "show all turns", func() {
@@ -319,16 +327,6 @@ func (f *filterBar) acceptFilter() {
 		f.m.filtering.kept = append(f.m.filtering.kept, text)
 	}
 	f.m.modeStack.closeTop()
-}
-
-func (f *filterBar) completeWord() {
-	text := f.line.Value()
-	longer, may := filter.Complete(text, f.m.filtering.fieldWords)
-	if f.may = nil; longer != text {
-		f.line = newFilterLine(longer)
-	} else {
-		f.may = may
-	}
 }
 
 // recallFilter recalls the kept filter that is step places further back.

@@ -207,7 +207,15 @@ func (h modeHost) Choose(r stream.Ref) {
 
 // newEntries returns the modes that can be opened while browsing.
 func (m *Model) newEntries() []modes.Entry {
-	return append(m.exports.exportEntries(),
+	var exports []modes.Entry
+	for verb := range modes.Pipe + 1 {
+		e := modes.ExportMenu(verb, modes.Exporter{}, nil, m.draw)
+		e.New = func(h modes.Host) (modes.Mode, display.Text) {
+			return modes.ExportMenu(verb, m.exports.newExport(), m.exports.exportables, m.draw).New(h)
+		}
+		exports = append(exports, e)
+	}
+	return append(exports,
 		modes.Protocols(m.rereadExchange),
 		compare.Entry(&m.marks, &m.bill, m.draw, m.opt.Large),
 		replay.Entry(m.exports.newExport(), m.draw, m.opt.Large),

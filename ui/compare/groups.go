@@ -121,7 +121,15 @@ func (c *comparison) extendBelow(v *providers.View) {
 	c.below = c.below[:0]
 	wide, rows, width := c.table < c.w, c.h-c.head.rowCount(), c.w
 	if wide {
-		c.extendWires(v, rows-len(c.rows)-1)
+		for i, column := range []int{c.base, c.otherColumn()} { // the frames in the rows below the table
+			w := &c.wires[i]
+			if w.pane == nil {
+				w.pane = panes.NewWire(nil)
+			}
+			w.scene = panes.Context{View: v, Chosen: c.columns[column].Turn, Pen: &screen.Pen{Drawer: c.draw}}
+			w.name = c.draw.Clean(c.columns[column].name)
+			w.pane.Extend(&w.scene, c.wireCells(i), max(rows-len(c.rows)-1, 1))
+		}
 		rows, width = rows+1, c.w-c.table-1 // the first title is in the edge of the table
 	} else {
 		rows -= len(c.rows) + 1
@@ -156,7 +164,13 @@ func (c *comparison) addBelow(v *providers.View, n, width int, stacked bool) {
 	}
 	for at, i := range others {
 		f := c.viewOf(n, i)
-		if f.argsLen(v) >= modes.MaxSyncBytes { // laying it out would take too long
+		size := 0
+		for _, r := range f.of {
+			if _, call := v.Find(r); call != nil {
+				size += call.ArgsLen()
+			}
+		}
+		if size >= modes.MaxSyncBytes { // laying it out would take too long
 			continue
 		}
 		f.stacked = stacked
@@ -195,16 +209,6 @@ func (c *comparison) viewOf(n, other int) *valueView {
 	return f
 }
 
-// argsLen returns the length of the arguments of both calls.
-func (f *valueView) argsLen(v *providers.View) (n int) {
-	for _, r := range f.of {
-		if _, call := v.Find(r); call != nil {
-			n += call.ArgsLen()
-		}
-	}
-	return n
-}
-
 // drawBelow draws row y of the calls.
 func (c *comparison) drawBelow(p *screen.Pen, y int) {
 	if y < 0 || y >= len(c.below) {
@@ -226,19 +230,6 @@ type wireOf struct {
 	pane  *panes.Wire
 	scene panes.Context
 	name  display.Text
-}
-
-// extendWires lays out the frames of the base and of the selected turn in the rows below the table.
-func (c *comparison) extendWires(v *providers.View, rows int) {
-	for i, column := range []int{c.base, c.otherColumn()} {
-		w := &c.wires[i]
-		if w.pane == nil {
-			w.pane = panes.NewWire(nil)
-		}
-		w.scene = panes.Context{View: v, Chosen: c.columns[column].Turn, Pen: &screen.Pen{Drawer: c.draw}}
-		w.name = c.draw.Clean(c.columns[column].name)
-		w.pane.Extend(&w.scene, c.wireCells(i), max(rows, 1))
-	}
 }
 
 // wireCells returns the width of a wire: half of the table.

@@ -118,7 +118,7 @@ func settledChar(b []byte) int {
 			break
 		}
 		if c >= 0xc0 {
-			if charLen(c) > back {
+			if c >= 0xf0 && back < 4 || c >= 0xe0 && back < 3 || back < 2 { // the character has 4, 3 or 2 bytes
 				n = len(b) - back
 			}
 			break
@@ -135,14 +135,3 @@ var (
 	joiner   = []byte("\u200d") // zero width joiner
 	selector = []byte("\ufe0f") // variation selector 16
 )
-
-// charLen returns the length in bytes of a character that begins with c.
-func charLen(c byte) int {
-	switch {
-	case c >= 0xf0:
-		return 4
-	case c >= 0xe0:
-		return 3
-	}
-	return 2
-}

@@ -206,24 +206,18 @@ func (p *Palette) updateRows() {
 		return
 	}
 	p.query, p.stale = typed, false
-	p.shown = p.matchRows(typed)
-	p.MoveTo(0)
-}
-
-// matchRows returns the rows that match the input, the best match first. A number matches the turn with that
-// number.
-func (p *Palette) matchRows(typed string) []paletteRow {
 	if n, err := strconv.Atoi(strings.TrimSpace(typed)); err == nil && n > 0 {
-		return []paletteRow{{name: p.draw.Format("go to turn %s", screen.Count(n)), does: p.draw.Format(":%d", n), do: func() { p.does.Turn(n) }}}
-	}
-	rows := p.argumentRows(typed)
-	for _, row := range p.rankRows(strings.ToLower(strings.TrimSpace(typed))) {
-		isListed := func(other paletteRow) bool { return other.verb != "" && other.lineText() == row.lineText() }
-		if !slices.ContainsFunc(rows, isListed) {
-			rows = append(rows, row)
+		p.shown = []paletteRow{{name: p.draw.Format("go to turn %s", screen.Count(n)), does: p.draw.Format(":%d", n), do: func() { p.does.Turn(n) }}}
+	} else {
+		p.shown = p.argumentRows(typed)
+		for _, row := range p.rankRows(strings.ToLower(strings.TrimSpace(typed))) { // the best match first
+			isListed := func(other paletteRow) bool { return other.verb != "" && other.lineText() == row.lineText() }
+			if !slices.ContainsFunc(p.shown, isListed) {
+				p.shown = append(p.shown, row)
+			}
 		}
 	}
-	return rows
+	p.MoveTo(0)
 }
 
 // maxOffers is the maximum number of visible rows.

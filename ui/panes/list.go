@@ -231,8 +231,10 @@ func (l *List) Extend(scene *Context, _, height int) {
 			l.who.addTimes(t)
 		}
 	}
-	if again || gone {
-		l.on = l.rows.shownMachine(l.on)
+	if (again || gone) && l.on != nil { // the machine with the same name, if it has rows now
+		if l.on = l.rows.machineNamed(l.on.name); l.on != nil && l.rows.rowCount(l.on) <= 0 {
+			l.on = nil
+		}
 	}
 	// Unfold the machine of the selection if the selection was changed elsewhere, or if a second machine has appeared.
 	joined, chosen := alone && len(l.rows.machines) > 1, l.scene.Chosen

@@ -370,17 +370,6 @@ func (r *machineRows) machineNamed(name string) *machineTurns {
 	return r.machines[at]
 }
 
-// shownMachine returns the machine with the same name if it has rows now, or nil.
-func (r *machineRows) shownMachine(of *machineTurns) *machineTurns {
-	if of == nil {
-		return nil
-	}
-	if h := r.machineNamed(of.name); h != nil && r.rowCount(h) > 0 {
-		return h
-	}
-	return nil
-}
-
 // addMachines adds machines with these names. There may be thousands at once, so their positions are computed
 // only once.
 func (r *machineRows) addMachines(names []string) {

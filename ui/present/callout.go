@@ -157,7 +157,11 @@ func (c *Callout) addFinding(risk string) {
 		}
 		c.Short = AsSentence(short)
 	}
-	c.addRow(calloutCause, causeName(f))
+	cause := partyNames[f.By]
+	if f.Base() == stream.EarlyWrong {
+		cause = f.CausedBy() // the clients that would run the call
+	}
+	c.addRow(calloutCause, cause)
 	c.addRow(calloutDo, firstSentence(f.Advice))
 	if risk == "" {
 		risk = AsSentence(consequence)
@@ -212,15 +216,6 @@ var stateSentences = [stream.NumStatus]string{
 var partyNames = map[stream.Party]string{
 	stream.Model: "the model", stream.Provider: "the provider", stream.Gateway: "the gateway", stream.Client: "your client",
 	stream.Network: "the network", stream.Server: "the tool", stream.Toolscope: "toolscope", stream.UnknownParty: "not known", 0: "not known",
-}
-
-// causeName returns the name of the party at fault for a finding. For EARLY_WRONG, it names the clients that would
-// run the call.
-func causeName(f *stream.Finding) string {
-	if f.Base() == stream.EarlyWrong {
-		return f.CausedBy()
-	}
-	return partyNames[f.By]
 }
 
 // cutConsequence splits a message into what happened and what clients do because of it.

@@ -78,7 +78,14 @@ func (c *Subject) writeCall(b *bytes.Buffer, call *stream.Call) {
 	}
 	fmt.Fprintf(b, "- id: %s\n- status: %s (%s, %s)\n- arguments: %s in %s\n", escapeMarkdown(call.ID), call.Status(), call.Phase(), call.Syntax(), count.Of(call.ArgsLen(), "byte"), count.Of(call.Deltas(), "delta"))
 	if args := call.Args(); len(args) > 0 {
-		fmt.Fprintf(b, "\n%s", fenceArgs(call))
+		block := fenceCode("json", args, maxArgumentBytes)
+		for i := range call.Findings { // a row under the first wrong byte shows the finding
+			if f := &call.Findings[i]; f.ExplainsState && f.Severity == stream.Error && f.Offset >= 0 && f.Offset < len(args) {
+				block = fenceMarked("json", args, maxArgumentBytes, f.Offset, fmt.Sprintf("^ %s  byte %d, delta %d", f.Brief(), f.Offset, call.DeltaAt(f.Offset)+1))
+				break
+			}
+		}
+		fmt.Fprintf(b, "\n%s", block)
 	}
 	if r := call.LatestResult(); r != nil {
 		failed := ""
@@ -119,17 +126,6 @@ func escapeMarkdown(text string) string {
 		}
 	}
 	return strings.ReplaceAll(b.String(), "://", "&#58;//") // prevents automatic links
-}
-
-// fenceArgs returns the arguments of a call as a code block. A row under the first wrong byte shows the
-// finding.
-func fenceArgs(call *stream.Call) string {
-	for i := range call.Findings {
-		if f := &call.Findings[i]; f.ExplainsState && f.Severity == stream.Error && f.Offset >= 0 && f.Offset < len(call.Args()) {
-			return fenceMarked("json", call.Args(), maxArgumentBytes, f.Offset, fmt.Sprintf("^ %s  byte %d, delta %d", f.Brief(), f.Offset, call.DeltaAt(f.Offset)+1))
-		}
-	}
-	return fenceCode("json", call.Args(), maxArgumentBytes)
 }
 
 // fenceCode returns the beginning of text, at most the given number of bytes, as a code block. Its fence is
