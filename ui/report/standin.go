@@ -188,7 +188,7 @@ func respellString(raw, text []byte) {
 			high, low := utf16.EncodeRune(firstWideRune(text))
 			putUnit(raw[n:], high)
 			putUnit(raw[n+6:], low)
-			n, text = n+12, text[4:]
+			n, text = n+12, text[min(4, len(text)):]
 			continue
 		}
 		switch {
