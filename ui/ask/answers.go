@@ -120,13 +120,14 @@ type problem struct {
 	text     string
 }
 
-// toolFailed is the diagnosis for an error that the model got as the result of a call. The result doesn't show the
-// party at fault: it may be the tool, but also the arguments, or a user who refused the call.
-var toolFailed = &stream.Diagnosis{
-	Code: "TOOL_FAILED", Severity: stream.Warn, By: stream.UnknownParty,
-	Meaning: "The result of a call that a later request carries is marked as an error. Only this tool reports the code, because an error may be the correct result.",
-	Advice:  "Read the arguments and the result of the call with the tool 'call'.",
-}
+// These constants describe the code for an error that the model got as the result of a call. It is not a finding,
+// because an error may be the correct result. The result doesn't show the party at fault: it may be the tool, but also
+// the arguments, or a user who refused the call.
+const (
+	toolFailed      = "TOOL_FAILED"
+	toolFailedMeans = "The result of a call that a later request carries is marked as an error. Only toolscope's MCP server reports this code, because an error may be the correct result."
+	toolFailedDo    = "Read the arguments and the result of the call with the tool 'call'."
+)
 
 // findProblems returns the problems in a run, sorted by severity with the worst first. It leaves out the calls of
 // toolscope's own tools.
@@ -156,11 +157,11 @@ func (r *Run) findProblems() (all []problem) {
 				add(f, t, c)
 			}
 			if res := c.LatestResult(); providers.ToolOutcome(res) == stream.ResultFailed {
-				text := fmt.Sprintf("WARN %s by=%s %s %s: the model got an error as the result: %s", toolFailed.Code, toolFailed.By, quoteName(r.refOf(t, c)), quoteName(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
+				text := fmt.Sprintf("WARN %s by=%s %s %s: the model got an error as the result: %s", toolFailed, stream.UnknownParty, quoteName(r.refOf(t, c)), quoteName(c.Name), quoteStart(res.Result.Text, res.Result.Bytes, partText))
 				if later := r.View.TurnAfter(res); later != nil {
 					text += " [evidence: the request of " + quoteName(r.refOf(later, nil)) + "]"
 				}
-				all = append(all, problem{stream.Warn, toolFailed.Code + "@" + r.refOf(t, c), text})
+				all = append(all, problem{stream.Warn, toolFailed + "@" + r.refOf(t, c), text})
 			}
 		}
 	}
@@ -690,13 +691,19 @@ func (q *query) showEvidence() (*answer, error) {
 func (q *query) explainCode() (*answer, error) {
 	code := strings.ToUpper(q.args["code"])
 	var similar []string
-	for _, d := range append(providers.Findings(), toolFailed) {
+	explain := func(severity string, by stream.Party, means, do string) (*answer, error) {
+		a := &answer{title: code}
+		a.add("severity", "severity %s; by %s, unless the finding names another party", severity, by)
+		a.add("means", "means: %s", means)
+		a.add("do", "do: %s", do)
+		return a, nil
+	}
+	if code == toolFailed {
+		return explain(stream.Warn.String(), stream.UnknownParty, toolFailedMeans, toolFailedDo)
+	}
+	for _, d := range providers.Findings() {
 		if d.Code == code {
-			a := &answer{title: d.Code}
-			a.add("severity", "severity %s; by %s, unless the finding names another party", present.SeverityText(d), d.By)
-			a.add("means", "means: %s", d.Meaning)
-			a.add("do", "do: %s", d.Advice)
-			return a, nil
+			return explain(present.SeverityText(d), d.By, d.Meaning, d.Advice)
 		}
 		if len(code) > 2 && (strings.Contains(d.Code, code) || strings.Contains(code, d.Code)) {
 			similar = append(similar, d.Code)

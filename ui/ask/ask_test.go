@@ -229,7 +229,7 @@ func TestAnswers(t *testing.T) {
 			"a#1 agent=main complete model=claude-sonnet-4-5 finish=tool_use 1 call; since the request: headers 0 ms, first token 0 ms, end 0 ms; " + bill +
 			"a#2 agent=main refused model=claude-sonnet-4-5 finish=\"\" 0 calls HTTP 400; since the request: headers 0 ms, end 0 ms; REQUEST_REFUSED\n"},
 		{"turns model=SONNET agent=other", "a: 0 turns\nno turn matches; models: claude-sonnet-4-5 (2); agents: main (2)\n"},
-		{"explain code=tool_failed", "TOOL_FAILED\nseverity warn; by unknown, unless the finding names another party\nmeans: " + toolFailed.Meaning + "\ndo: " + toolFailed.Advice + "\n"},
+		{"explain code=tool_failed", "TOOL_FAILED\nseverity warn; by unknown, unless the finding names another party\nmeans: " + toolFailedMeans + "\ndo: " + toolFailedDo + "\n"},
 	} {
 		words, args := strings.Fields(c.words), map[string]string{}
 		for _, word := range words[1:] {
