@@ -395,9 +395,12 @@ func (x *Exchange) setContent(c *exchangeContent) {
 
 // freeBytes frees the bytes and the state that is needed for reading them.
 func (x *Exchange) freeBytes() {
-	left := exchangeContent{Guess: x.Guess, gap: x.gap, notes: x.notes, parts: x.parts, requests: requestState{sentAt: stream.NoTime}}
-	if x.exchangeContent = &x.in.idle; left.Guess != "" || left.gap.missed+left.gap.requestBytes > 0 || len(left.notes) > 0 || left.parts.turns > 0 {
-		x.setContent(&left)
+	was := x.exchangeContent
+	x.exchangeContent = &x.in.idle
+	if was.Guess != "" || was.gap.missed+was.gap.requestBytes > 0 || len(was.notes) > 0 || was.parts.turns > 0 {
+		x.setContent(&exchangeContent{
+			Guess: was.Guess, gap: was.gap, notes: was.notes, parts: was.parts, requests: requestState{sentAt: stream.NoTime},
+		})
 	}
 	if !slices.ContainsFunc(x.times, func(at time.Duration) bool { return at != stream.NoTime }) {
 		x.times = nil
