@@ -2,9 +2,12 @@ package schema
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -371,6 +374,21 @@ func TestOutline(t *testing.T) {
 		begin(set, stream.CallInfo{Name: "f"})
 		if got := set.Outline("", "f"); got != test.want || set.Outline("", "g") != "" {
 			t.Errorf("%s: got %q, want %q", test.schema, got, test.want)
+		}
+	}
+}
+
+// TestValueOf checks that valueOf reads the same values as jsonschema.UnmarshalJSON.
+func TestValueOf(t *testing.T) {
+	for _, text := range []string{
+		`{}`, `[]`, `null`, ` [true, false, null, -1.50e+3, 12345678901234567890] `, `"a\n\"\u00e9\ud83d\ude00 \ud800 é😀"`,
+		`{"a":{"b":[{"c":1},{}],"":""},"a b\t":[[]],"n":0,"n":"the last one counts","\u0061":2}`, `{"a":}`, `{"a":1`, `[1 2]`, `tru`, ``, `{} {}`,
+	} {
+		want, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		s := json.Scan([]byte(text))
+		got := valueOf(&s)
+		if (s.End() == nil) != (err == nil) || err == nil && !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %#v (%v), want %#v (%v)", text, got, s.End(), want, err)
 		}
 	}
 }

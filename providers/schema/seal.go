@@ -1,7 +1,7 @@
 package schema
 
 import (
-	"bytes"
+	stdjson "encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -145,15 +145,45 @@ func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*json
 			all, why = nil, stream.Messagef("the validator failed: %v", p)
 		}
 	}()
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(args))
-	if err != nil {
+	s := json.Scan(args)
+	v := valueOf(&s)
+	if s.End() != nil {
 		return nil, why // the lexer reports this error
 	}
 	c.meter.left = maxWork - m.long*longNumberCost
-	if err = c.schema.Validate(v); err == nil {
+	err := c.schema.Validate(v)
+	if err == nil {
 		return nil, why
 	}
 	return flattenErrors(err.(*jsonschema.ValidationError)), why
+}
+
+// valueOf reads the next value in the form that the validator wants. It does the same as jsonschema.UnmarshalJSON, which
+// copies the text first and allocates much more memory.
+func valueOf(s *json.Scanner) any {
+	switch s.Kind() {
+	case '{':
+		fields := map[string]any{}
+		for ok := s.Object(); ok; ok = s.Member() {
+			key := string(json.ReplaceInvalid(s.Key()))
+			fields[key] = valueOf(s)
+		}
+		return fields
+	case '[':
+		elements := []any{}
+		for ok := s.Array(); ok; ok = s.Element() {
+			elements = append(elements, valueOf(s))
+		}
+		return elements
+	case '"':
+		return string(json.ReplaceInvalid(s.Value().Append(nil)))
+	case 't', 'f':
+		return s.Value().IsTrue()
+	case 'n':
+		s.Value()
+		return nil
+	}
+	return stdjson.Number(s.Value())
 }
 
 // flattenErrors returns the errors that can be understood without their context.
