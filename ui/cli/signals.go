@@ -173,7 +173,8 @@ type stdWriter struct {
 	turn   chan struct{} // full during a write
 
 	mu     sync.Mutex
-	failed error // error of the first write that failed
+	failed error  // error of the first write that failed
+	spare  []byte // memory for the bytes of the next write
 }
 
 // shutdownTimeout is the maximum time for a write when the program must end.
@@ -206,11 +207,17 @@ func (o *stdWriter) write(p []byte) (int, error) {
 		err error
 	}
 	written := make(chan result, 1)
-	own := append([]byte(nil), p...)
+	o.mu.Lock()
+	own := append(o.spare[:0], p...)
+	o.spare = nil
+	o.mu.Unlock()
 	go func() {
 		o.turn <- struct{}{}
 		n, err := o.File.Write(own)
 		<-o.turn
+		o.mu.Lock()
+		o.spare = own
+		o.mu.Unlock()
 		written <- result{n, err}
 	}()
 	var r result

@@ -228,7 +228,7 @@ func JSONParts(text []byte) iter.Seq[[]byte] {
 // must be valid JSON. A part is valid until the next one.
 func CompactParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		p := textParts{yield: yield}
+		p := textParts{b: make([]byte, 0, min(len(text), partSize)), yield: yield}
 		for len(text) > 0 && !p.enough {
 			n := 1
 			switch c := text[0]; {

@@ -336,7 +336,7 @@ func ResultFacts(r *stream.SentBackCall) Facts {
 
 // usageFacts returns the reported token counts.
 func usageFacts(u stream.Usage) Facts {
-	facts := make(Facts, 0, 11)
+	facts := make(Facts, 0, 4) // most providers report four counts
 	for _, of := range [...]struct {
 		key   string
 		count stream.Count
