@@ -289,42 +289,44 @@ func (x *Exchange) completeOpening(said stream.Opening, turn int32) *stream.Open
 func (x *Exchange) handleEvent(e stream.Event) {
 	x.gap.checkBeginning(&e)
 	if x.gap.missed == 0 && !x.gap.beganBefore || !x.gap.isDoubtful(&e) {
-		x.emit(e)
+		x.emitEvent(&e)
 	}
 }
 
-// emit adds the facts of the exchange to an event, adds the event to the timeline, and then passes the event to the
+func (x *Exchange) emit(e stream.Event) { x.emitEvent(&e) }
+
+// emitEvent adds the facts of the exchange to an event, adds the event to the timeline, and then passes the event to the
 // parts of the exchange that follow events. The first event of a turn, of any kind, opens the turn.
-func (x *Exchange) emit(e stream.Event) {
+func (x *Exchange) emitEvent(e *stream.Event) {
 	switch e.Kind {
 	case stream.Args, stream.TextDelta, stream.ThinkDelta:
-		x.emitDelta(&e)
+		x.emitDelta(e)
 		return
 	}
-	if x.isUnknowable(&e) || x.details.isBeyondLimit(&e) {
+	if x.isUnknowable(e) || x.details.isBeyondLimit(e) {
 		return
 	}
 	if e.Turn == stream.NoTurn && e.Kind == stream.Unknown {
 		e.Turn = x.lastTurn() // an event without a turn is not shown
 	}
-	x.text.beforeEvent(&e)
+	x.text.beforeEvent(e)
 	turn := e.Turn // the decoder's number
-	x.stampEvent(&e)
-	x.in.Timeline.Append(e)
-	x.noteTurnEnd(&e, turn)
-	x.checkToolChoice(&e, turn)
-	x.checkBudget(&e, turn)
-	x.silence.afterEvent(&e, turn)
-	x.past.afterEvent(&e)
-	x.requests.afterEvent(&e)
-	x.gap.afterEvent(&e, turn)
-	x.ignored.afterEvent(&e)
-	x.check.afterEvent(&e)
-	x.in.matchEvent(&e)
-	x.matchShownCall(&e)
+	x.stampEvent(e)
+	x.in.Timeline.Append(*e)
+	x.noteTurnEnd(e, turn)
+	x.checkToolChoice(e, turn)
+	x.checkBudget(e, turn)
+	x.silence.afterEvent(e, turn)
+	x.past.afterEvent(e)
+	x.requests.afterEvent(e)
+	x.gap.afterEvent(e, turn)
+	x.ignored.afterEvent(e)
+	x.check.afterEvent(e)
+	x.in.matchEvent(e)
+	x.matchShownCall(e)
 }
 
-// emitDelta does the same as emit for a delta. Most events are deltas, and most parts of the exchange ignore them.
+// emitDelta does the same as emitEvent for a delta. Most events are deltas, and most parts of the exchange ignore them.
 func (x *Exchange) emitDelta(e *stream.Event) {
 	turn := e.Turn
 	x.stampEvent(e)

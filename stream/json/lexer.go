@@ -591,10 +591,13 @@ func (t TokenList) Before(n int) TokenList {
 // All iterates over the tokens and their indexes.
 func (t TokenList) All() iter.Seq2[int, Token] {
 	return func(yield func(int, Token) bool) {
-		for i := range t.Len() {
-			if !yield(i, t.At(i)) {
+		for i, token := range t.ended.All() {
+			if !yield(i, token) {
 				return
 			}
+		}
+		if t.some {
+			yield(t.ended.Len(), t.last)
 		}
 	}
 }

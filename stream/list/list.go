@@ -1,7 +1,10 @@
 // Package list provides lists that grow by blocks. Long lists are not copied, and little memory is left unused.
 package list
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Blocks is an append-only list for many elements. Elements move only while the first block grows, or when FreeSpare
 // shortens their block. The zero value is ready to use.
@@ -86,6 +89,20 @@ func (l *List[T]) Add(v T) {
 
 // At returns element i, 0 ≤ i < Len().
 func (l *List[T]) At(i int) T { return *l.of.At(i) }
+
+// All iterates over the elements and their indexes. It is faster than At for each index.
+func (l *List[T]) All() iter.Seq2[int, T] {
+	return func(yield func(int, T) bool) {
+		for first := 0; first < l.n; first += BlockSize {
+			block := l.of.blocks[first/BlockSize]
+			for i, v := range block[:min(len(block), l.n-first)] {
+				if !yield(first+i, v) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // Ptr returns a pointer to element i of a live list, so that the caller can change the element.
 func (l *List[T]) Ptr(i int) *T { return l.of.At(i) }
