@@ -55,13 +55,13 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 	if x.Head.Incremental || x.requests.latest != nil && x.requests.latest.Background || h.broken || x.AnsweredHere {
 		return
 	}
-	to = ruleTarget(to, hostOf(x.Head.URL))
+	host := hostOf(x.Head.URL)
+	to = ruleTarget(to, host)
 	r := &requestrules.Request{Body: body, Messages: messages, Target: to, Partial: h.on.keptByProvider}
 	if x.Protocol != nil {
 		r.Tools = toolsOf(body, x.Protocol.Name, to)
 	}
 	h.check.to = to
-	host := hostOf(x.Head.URL)
 	wantsReasoning := hasHost(to.WantReasoning, host)
 	for _, b := range slices.Concat(requestrules.Check(r), h.reasoningBreaches(body, messages, past, wantsReasoning)) {
 		of := h.addBreach(b, body, messages)
