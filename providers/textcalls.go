@@ -28,20 +28,16 @@ func (c *textCalls) beforeEvent(e *stream.Event) {
 			e.What = &f
 		}
 	case stream.TurnClose:
+		t := c.turnOf(e.Turn)
+		hasFinish := t != nil && t.Finish != ""
 		if i := slices.Index(c.reported, e.Turn); i >= 0 {
 			c.reported = slices.Delete(c.reported, i, i+1)
-		} else if c.x.closing && (c.x.cutShort() || c.x.cutByUnknown() || e.Code == stream.CloseCut && !c.hasFinish(e.Turn)) {
+		} else if c.x.closing && (c.x.cutShort() || c.x.cutByUnknown() || e.Code == stream.CloseCut && !hasFinish) {
 			return // the text may continue, or the same call may follow
 		} else if f, ok := c.findIn(e.Turn, protocol.TextToolCall); ok {
 			c.x.emit(stream.Event{Kind: stream.Found, Turn: e.Turn, Slot: stream.NoSlot, What: &f})
 		}
 	}
-}
-
-// hasFinish reports whether a turn has a finish reason.
-func (c *textCalls) hasFinish(number int32) bool {
-	t := c.turnOf(number)
-	return t != nil && t.Finish != ""
 }
 
 // turnOf returns the turn with the decoder's number, or nil.

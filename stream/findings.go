@@ -300,13 +300,6 @@ func faultFinding(e Event, n int) Finding {
 	return d.Finding("can't decode a frame: %s", e.Text).withEvidence(n, NoOffset)
 }
 
-// repeatedBy reports whether a delta begins with all arguments so far and adds to them. The arguments must
-// begin with {.
-func (c *Call) repeatedBy(text string) bool {
-	n := len(c.args.s)
-	return n > 0 && c.args.s[0] == '{' && len(text) > n && text[:n] == string(c.args.s)
-}
-
 // checkCumulative reports deltas that repeat all earlier arguments. It must be called only when the arguments can no
 // longer be an object: before that, the delta may be a nested object that begins like the outer one.
 func (c *Call) checkCumulative() {

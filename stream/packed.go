@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"math/bits"
 	"slices"
 	"sort"
@@ -163,8 +164,8 @@ func (b *eventBlock) storeForm(wire, text string) {
 
 // close packs the block once it is full. It returns memory for the next block to reuse.
 func (b *eventBlock) close() (spare []packedEvent) {
-	if b.forms != nil {
-		b.forms.close()
+	if o := b.forms; o != nil {
+		o.packed, o.head, o.tail = bytes.Clone(o.packed), nil, nil // without spare capacity
 	}
 	spare = b.events.packOpen()
 	b.evictIfUnused()

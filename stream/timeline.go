@@ -246,9 +246,10 @@ func (t *Timeline) Detach(s *Session, number int32) {
 // the session was made, it is not about a turn or call that the session shares with the live session.
 func (t *Timeline) foldUpTo(s *Session, n int) {
 	for s.events < n {
-		if t.blocks[s.events/blockEvents].events.n == 0 {
+		b := &t.blocks[s.events/blockEvents].events
+		if b.n == 0 {
 			t.skipFreedBlock(s, n)
-		} else if on := t.evictedTurnOf(s.events); on != nil {
+		} else if on := t.session.Turn(b.turnAt(s.events % blockEvents)); on != nil && on.Retention != InMemory {
 			if s.events == int(on.OpenedBy) {
 				s.Turns = append(s.Turns, on)
 			}
@@ -280,15 +281,6 @@ func (t *Timeline) refoldNext(s *Session) {
 	}
 	s.reused = reused
 	s.Apply(e)
-}
-
-// evictedTurnOf returns the turn of event n if it is evicted or dropped, or nil.
-func (t *Timeline) evictedTurnOf(n int) *Turn {
-	b := &t.blocks[n/blockEvents]
-	if on := t.session.Turn(b.events.turnAt(n % blockEvents)); on != nil && on.Retention != InMemory {
-		return on
-	}
-	return nil
 }
 
 // atCheckpoint returns the session as it was at checkpoint k; 0 is the beginning.

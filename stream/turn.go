@@ -211,7 +211,8 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 		}
 		t.lastArgs = int32(c.Number)
 		c.checkBorder(e.Text, n)
-		if c.repeated == 0 && c.repeatedBy(e.Text) {
+		// The delta may begin with all arguments so far and add to them.
+		if size := len(c.args.s); c.repeated == 0 && size > 0 && c.args.s[0] == '{' && len(e.Text) > size && e.Text[:size] == string(c.args.s) {
 			c.repeated = int32(n)
 		}
 		if e.Frame != c.argsFrame || c.argsFrom == 0 {

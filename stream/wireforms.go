@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"bytes"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -60,9 +59,6 @@ func (o *wireForms) add(i int, wire, text string) {
 		o.packed = binary.AppendUvarint(binary.AppendUvarint(o.packed, uint64(from)), uint64(n))
 	}
 }
-
-// close frees unused capacity once no more forms are expected.
-func (o *wireForms) close() { o.packed, o.head, o.tail = bytes.Clone(o.packed), nil, nil }
 
 func (o *wireForms) appendPart(s string) {
 	o.packed = append(binary.AppendUvarint(o.packed, uint64(len(s))), s...)

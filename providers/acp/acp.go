@@ -312,7 +312,11 @@ func nameOf(u json.Value) (name string, rank int) {
 // updateCall updates a call with the fields of a message.
 func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 	c.readInput(u.Get("rawInput"))
-	c.readTerminal(u.Get("_meta"))
+	for _, field := range []string{"terminal_output", "terminal_output_delta"} { // Zed's agents show this text outside the call's content
+		if text := u.Get("_meta").Get(field).Get("data"); len(c.terminal) < maxTerminal {
+			c.terminal = text.Append(c.terminal)
+		}
+	}
 	c.title = cmp.Or(u.Get("title").Text(), c.title)
 	for _, part := range []struct {
 		to   *json.Value
@@ -332,16 +336,6 @@ func (d *decoder) updateCall(s *session, c *call, u json.Value) {
 
 // maxTerminal is the maximum size of the terminal text that is kept of a call.
 const maxTerminal = 1 << 20
-
-// readTerminal adds the text that a call wrote to a terminal. Agents for Zed show this text outside the call's
-// content.
-func (c *call) readTerminal(meta json.Value) {
-	for _, field := range []string{"terminal_output", "terminal_output_delta"} {
-		if text := meta.Get(field).Get("data"); len(c.terminal) < maxTerminal {
-			c.terminal = text.Append(c.terminal)
-		}
-	}
-}
 
 // maxTerminals is the maximum number of terminals whose text is kept.
 const maxTerminals = 64

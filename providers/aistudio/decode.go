@@ -2,6 +2,7 @@ package aistudio
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -161,20 +162,11 @@ func (d *decoder) reportUsage(v jsonNodes) {
 // Close ends the turn. The framing checks whether the outer arrays were closed. Whatever it finds, a response without
 // a finish reason was cut off, unless the prompt was blocked.
 func (d *decoder) Close() {
-	if d.isFinished() {
+	if d.blocked || len(d.finish) > 0 && !slices.Contains(d.finish, "") {
 		d.turn.End()
 	} else {
 		d.turn.Cut("the stream ended before a finish reason")
 	}
-}
-
-func (d *decoder) isFinished() bool {
-	for _, reason := range d.finish {
-		if reason == "" {
-			return d.blocked
-		}
-	}
-	return d.blocked || len(d.finish) > 0
 }
 
 // call is a call, together with the facts that identify it if it arrives again.
@@ -274,7 +266,11 @@ func (d *decoder) readCall(p, fields jsonNodes, choice int32) {
 	first := d.calls[key]
 	repeated := first != nil && first.chunk < d.chunks
 	if repeated && key.id != "" {
-		first.reportRepeat(signature)
+		if signature != "" && signature != first.signature {
+			first.signature = signature
+			first.Meta(stream.CallInfo{Signature: signature})
+		}
+		first.Once(dupChunks, "a later chunk repeats the call with the same id: there is only one call, but clients that count parts run it twice")
 		return
 	}
 	c := d.openNextCall(stream.CallInfo{ID: key.id, Name: key.name, Kind: "function", Choice: choice, Signature: signature})
@@ -328,16 +324,6 @@ func (d *decoder) setArguments(c *protocol.Call, args jsonNodes) error {
 	}
 	c.ArgsText(d.args.text, args.raw())
 	return nil
-}
-
-// reportRepeat reports a call that an earlier chunk already contained. If the signature is new, reportRepeat also
-// reports the signature.
-func (c *call) reportRepeat(signature string) {
-	if signature != "" && signature != c.signature {
-		c.signature = signature
-		c.Meta(stream.CallInfo{Signature: signature})
-	}
-	c.Once(dupChunks, "a later chunk repeats the call with the same id: there is only one call, but clients that count parts run it twice")
 }
 
 // codeTool is toolscope's name for the tool that runs code. The protocol has no name for this tool.

@@ -179,24 +179,22 @@ func (w *protoStructWriter) endValue() {
 // A positionalMessage contains the fields of a message that is written. Unset fields at the end are omitted.
 type positionalMessage []json.Value
 
-func (p positionalMessage) appendTo(dst []byte) []byte {
+func (p positionalMessage) raw() json.Value {
 	for len(p) > 0 && p[len(p)-1] == nil {
 		p = p[:len(p)-1]
 	}
-	dst = append(dst, '[')
+	text := json.Value{'['}
 	for i, field := range p {
 		if i > 0 {
-			dst = append(dst, ',')
+			text = append(text, ',')
 		}
 		if field == nil {
 			field = json.Value("null")
 		}
-		dst = append(dst, field...)
+		text = append(text, field...)
 	}
-	return append(dst, ']')
+	return append(text, ']')
 }
-
-func (p positionalMessage) raw() json.Value { return p.appendTo(nil) }
 
 // stringOrNil returns s as a JSON string, or nil if s is empty.
 func stringOrNil(s string) json.Value {

@@ -18,19 +18,17 @@ const SessionWrapper = "claude-code session"
 // of older versions are from published programs that read its logs.
 func Session(inner protocol.Protocol) *protocol.Protocol {
 	p := inner
-	p.Title, p.Sniff, p.Request = "Claude Code session", sniffEntry, requestOf
+	p.Title, p.Request = "Claude Code session", requestOf
+	p.Sniff = func(e protocol.SniffInput) protocol.SniffScore {
+		if kind := json.Value(e.Data).Get("type"); kind.Is("assistant") || kind.Is("system") {
+			return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a session"}
+		}
+		return protocol.SniffScore{}
+	}
 	p.New = func(o *protocol.Out) protocol.Decoder {
 		return &session{out: o, inner: inner.New(o), calls: map[string]bool{}}
 	}
 	return &p
-}
-
-func sniffEntry(e protocol.SniffInput) protocol.SniffScore {
-	entry := json.Value(e.Data)
-	if kind := entry.Get("type"); kind.Is("assistant") || kind.Is("system") {
-		return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a session"}
-	}
-	return protocol.SniffScore{}
 }
 
 // session reads the entries of one exchange.

@@ -16,18 +16,17 @@ const SessionWrapper = "codex rollout"
 // error. In older files, each entry is an item itself. In newer files, the item is the payload of the entry.
 func Session(inner protocol.Protocol) *protocol.Protocol {
 	p := inner
-	p.Title, p.Sniff, p.Request = "Codex rollout", sniffEntry, requestOf
+	p.Title, p.Request = "Codex rollout", requestOf
+	p.Sniff = func(e protocol.SniffInput) protocol.SniffScore {
+		kind := json.Value(e.Data).Get("type").Text()
+		if kind == "" || kind == "error" || strings.HasPrefix(kind, "response.") { // older captures contain events of Responses
+			return protocol.SniffScore{}
+		}
+		return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a rollout"}
+	}
 	p.Model = func(_ string, request []byte) string { return json.Value(request).Get("model").Text() }
 	p.New = func(o *protocol.Out) protocol.Decoder { return &session{Decoder: inner.New(o)} }
 	return &p
-}
-
-func sniffEntry(e protocol.SniffInput) protocol.SniffScore {
-	kind := json.Value(e.Data).Get("type").Text()
-	if kind == "" || kind == "error" || strings.HasPrefix(kind, "response.") { // older captures contain events of Responses
-		return protocol.SniffScore{}
-	}
-	return protocol.SniffScore{Points: protocol.Sure, Why: "an entry of a rollout"}
 }
 
 // session reads the entries of one exchange with the decoder of Responses.

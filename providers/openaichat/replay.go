@@ -137,8 +137,10 @@ func reasoningTexts(before json.Value, texts [][]byte, detailed bool) (members [
 func callMembers(before json.Value, calls []protocol.Part) []json.Member {
 	var list, single json.Writer
 	for i := range calls {
-		if isFunctionCall(calls[i].Raw) && len(single.Text) == 0 {
-			single.Raw(calls[i].Raw)
+		raw := calls[i].Raw
+		isFunctionCall := raw.Get("name") != nil && raw.Get("id") == nil // the value of a function_call
+		if isFunctionCall && len(single.Text) == 0 {
+			single.Raw(raw)
 		} else {
 			writeCall(&list, &calls[i])
 		}
@@ -147,9 +149,6 @@ func callMembers(before json.Value, calls []protocol.Part) []json.Member {
 		json.UpdatedMember(before, "tool_calls", json.WrapArray(&list)), json.UpdatedMember(before, "function_call", single.Text),
 	}
 }
-
-// isFunctionCall reports whether raw is the value of a function_call.
-func isFunctionCall(raw json.Value) bool { return raw.Get("name") != nil && raw.Get("id") == nil }
 
 func writeCall(w *json.Writer, p *protocol.Part) {
 	if p.Raw != nil {

@@ -94,15 +94,6 @@ func isKnownRepair(e *earlierCall, c *stream.Call, sent *protocol.Part, to *prot
 	return len(o.samePolicies(src, Behaviours)) > 0 || len(o.samePolicies(src, Clients)) > 0
 }
 
-// hasSameArgs reports whether the sent arguments contain all of the model's arguments.
-func (by *Observer) hasSameArgs(e *earlierCall, sent *protocol.Part, to *protocol.Target) bool {
-	switch by.judgeCall(e, sent, to).treatment {
-	case Intact, WasReformatted, WasEncoded, WasWrapped:
-		return true
-	}
-	return false
-}
-
 // setVerdict copies a verdict about the arguments into the observation.
 func (o *Observation) setVerdict(v argsVerdict) {
 	o.Treatment, o.vague = v.treatment, v.vague

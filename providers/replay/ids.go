@@ -108,7 +108,10 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 	case x.rule.Takes(id), x.strict:
 		return id, nil
 	case call != "" && item != "" && !x.first && !x.keepJoined:
-		return x.callID(n, id)
+		made, losses := x.fitID(n, call) // without the item's id, because results refer to the call by this id
+		losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Kind == IDRewritten })
+		split := IDRewritten.newLoss("%s becomes %s: the item's id after the | is left out", quoteShort(id), quoteShort(made))
+		return made, append([]Loss{split}, losses...)
 	case id == "":
 		made := fmt.Sprintf("call_%d", n)
 		if !x.rule.Takes(made) {
@@ -146,15 +149,6 @@ func (x *idMapper) fitID(n int, id string) (string, []Loss) {
 		made = strings.TrimRight(made, x.rule.Trim)
 	}
 	return made, losses
-}
-
-// callID returns the call's adapted id without the item's id. Results refer to the call by this id.
-func (x *idMapper) callID(n int, id string) (string, []Loss) {
-	call, _, _ := strings.Cut(id, "|")
-	made, losses := x.fitID(n, call)
-	losses = slices.DeleteFunc(losses, func(l Loss) bool { return l.Kind == IDRewritten })
-	split := IDRewritten.newLoss("%s becomes %s: the item's id after the | is left out", quoteShort(id), quoteShort(made))
-	return made, append([]Loss{split}, losses...)
 }
 
 // callOfResult returns the call that a result belongs to. It is the call with the result's id in the source. If the

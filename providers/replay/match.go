@@ -158,7 +158,14 @@ func (m *matcher) sameArgs(c *earlierCall, n int) bool {
 		return false
 	}
 	m.looks++
-	return m.looks <= maxCompared+len(m.entries) && m.by.hasSameArgs(c, m.entries[n].part, m.to)
+	if m.looks > maxCompared+len(m.entries) {
+		return false
+	}
+	switch m.by.judgeCall(c, m.entries[n].part, m.to).treatment {
+	case Intact, WasReformatted, WasEncoded, WasWrapped: // the sent arguments contain all of the model's
+		return true
+	}
+	return false
 }
 
 // maxCompared is the maximum number of comparisons per request, in addition to one for each call in the history.

@@ -377,14 +377,17 @@ func Along(history []protocol.Message) iter.Seq2[int, Position] {
 				if !isCall(&history[i], j) {
 					continue
 				}
-				if !yield(n, Position{begin, uint64(calls)}) {
+				if !yield(n, Position{begin, calls}) {
 					return
 				}
-				calls.add(history[i].Parts[j].Name)
+				for _, c := range []byte(history[i].Parts[j].Name) {
+					calls = (calls ^ uint64(c)) * fnvPrime
+				}
+				calls *= fnvPrime
 				n++
 			}
 		}
-		yield(n, Position{begin, uint64(calls)})
+		yield(n, Position{begin, calls})
 	}
 }
 
@@ -416,20 +419,11 @@ func openingHash(history []protocol.Message) uint64 {
 	return sum.Sum64()
 }
 
-// nameHash is a hash of consecutive names: FNV-1a, with a zero byte after each name.
-type nameHash uint64
-
+// The hash of consecutive names is FNV-1a, with a zero byte after each name.
 const (
-	noNames  nameHash = 14695981039346656037
-	fnvPrime nameHash = 1099511628211
+	noNames  uint64 = 14695981039346656037
+	fnvPrime uint64 = 1099511628211
 )
-
-func (n *nameHash) add(name string) {
-	for i := range len(name) {
-		*n = (*n ^ nameHash(name[i])) * fnvPrime
-	}
-	*n *= fnvPrime
-}
 
 // relation is the relation between the conversations of two requests.
 type relation uint8

@@ -15,7 +15,16 @@ type form struct {
 
 // anthropicForm is the form of Anthropic Messages. Its events can represent any agent's stored arguments unchanged,
 // whether they are objects or text.
-var anthropicForm = form{"messages", "content", "assistant", feedAnthropic, endAnthropic, failAnthropic}
+var anthropicForm = form{
+	history: "messages", parts: "content", model: "assistant", feed: feedAnthropic,
+	end: func(d *session) {
+		d.feedFrame("message_delta", newField("delta", newObject(newField("stop_reason", d.now.finish))))
+		d.feedFrame("message_stop")
+	},
+	fail: func(d *session) {
+		d.feedFrame("error", newField("error", newObject(newField("type", d.now.errType), newField("message", d.now.failure))))
+	},
+}
 
 func feedAnthropic(d *session, m *message) {
 	if !d.begun {
@@ -51,14 +60,16 @@ func feedAnthropic(d *session, m *message) {
 	}
 }
 
-func endAnthropic(d *session) {
-	d.feedFrame("message_delta", newField("delta", newObject(newField("stop_reason", d.now.finish))))
-	d.feedFrame("message_stop")
-}
-
-func failAnthropic(d *session) {
-	d.feedFrame("error", newField("error", newObject(newField("type", d.now.errType),
-		newField("message", d.now.failure))))
+// anthropicUsage returns an agent's counts under Anthropic's names, or nil if there are none. The parameter names
+// contains the agent's names for the input without cached tokens, the output, and the tokens that were read from the
+// cache and written to it.
+func anthropicUsage(usage json.Value, names ...string) json.Value {
+	f := valuesOf(usage, names...)
+	if f[0] == nil && f[1] == nil {
+		return nil
+	}
+	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]),
+		newField("cache_read_input_tokens", f[2]), newField("cache_creation_input_tokens", f[3]))
 }
 
 func textBlock(text json.Value) json.Value {
@@ -86,18 +97,17 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 }
 
 // geminiForm is the form of Google's generateContent. Only the end of the bytes ends a response.
-var geminiForm = form{"contents", "parts", "model", feedGemini, func(*session) {}, failGemini}
-
-func feedGemini(d *session, m *message) {
-	content := newObject(newField("role", quoteText("model")), newField("parts", newArray(m.parts...)))
-	d.feedFrame("", newField("candidates", newArray(newObject(newField("content", content),
-		newField("index", []byte("0"))))),
-		newField("usageMetadata", m.usage), newField("modelVersion", m.model))
-}
-
-func failGemini(d *session) {
-	d.feedFrame("", newField("usageMetadata", []byte("{}")),
-		newField("error", newObject(newField("message", d.now.failure))))
+var geminiForm = form{
+	history: "contents", parts: "parts", model: "model",
+	feed: func(d *session, m *message) {
+		content := newObject(newField("role", quoteText("model")), newField("parts", newArray(m.parts...)))
+		d.feedFrame("", newField("candidates", newArray(newObject(newField("content", content), newField("index", []byte("0"))))),
+			newField("usageMetadata", m.usage), newField("modelVersion", m.model))
+	},
+	end: func(*session) {},
+	fail: func(d *session) {
+		d.feedFrame("", newField("usageMetadata", []byte("{}")), newField("error", newObject(newField("message", d.now.failure))))
+	},
 }
 
 func textPart(text json.Value) json.Value { return newObject(newField("text", text)) }
@@ -112,9 +122,12 @@ func callPart(id, name, args json.Value) json.Value {
 }
 
 // openAIForm is the form of Chat Completions. It is for messages that the inner decoder can read unchanged.
-var openAIForm = form{history: "messages", feed: feedOpenAI, end: func(*session) {}, fail: func(*session) {}}
-
-func feedOpenAI(d *session, m *message) {
-	choice := newObject(newField("index", []byte("0")), newField("message", m.whole))
-	d.feedFrame("", newField("object", quoteText("chat.completion")), newField("choices", newArray(choice)))
+var openAIForm = form{
+	history: "messages",
+	feed: func(d *session, m *message) {
+		choice := newObject(newField("index", []byte("0")), newField("message", m.whole))
+		d.feedFrame("", newField("object", quoteText("chat.completion")), newField("choices", newArray(choice)))
+	},
+	end:  func(*session) {},
+	fail: func(*session) {},
 }

@@ -33,7 +33,7 @@ func readKimi() func(entry json.Value) *message {
 			m.byUser = true
 			m.parts = []json.Value{resultBlock(event.Get("toolCallId"), result.Get("output"), result.Get("isError").IsTrue())}
 		case event.Get("type").Is("step.end"):
-			m.usage, m.finish = kimiUsage(event.Get("usage")), kimiFinishes[event.Get("finishReason").Text()]
+			m.usage, m.finish = anthropicUsage(event.Get("usage"), "inputOther", "output", "inputCacheRead", "inputCacheCreation"), kimiFinishes[event.Get("finishReason").Text()]
 		case event.Get("part") != nil:
 			m.readBlock(event.Get("part"))
 		}
@@ -47,15 +47,4 @@ func readKimi() func(entry json.Value) *message {
 // kimiFinishes maps Kimi's finish reasons to Anthropic's stop reasons.
 var kimiFinishes = map[string]json.Value{
 	"tool_use": quoteText("tool_use"), "end_turn": quoteText("end_turn"), "max_tokens": quoteText("max_tokens"),
-}
-
-// kimiUsage returns Kimi's counts under Anthropic's names, or nil if there are none. Kimi's input count
-// excludes cached tokens.
-func kimiUsage(usage json.Value) json.Value {
-	f := valuesOf(usage, "inputOther", "output", "inputCacheRead", "inputCacheCreation")
-	if f[0] == nil && f[1] == nil {
-		return nil
-	}
-	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]),
-		newField("cache_read_input_tokens", f[2]), newField("cache_creation_input_tokens", f[3]))
 }

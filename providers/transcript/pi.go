@@ -18,7 +18,7 @@ func readPi() func(entry json.Value) *message {
 		case f[0].Is("user"):
 			m.parts = piBlocks(f[1])
 		case f[0].Is("assistant"):
-			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: piUsage(f[5])}
+			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: anthropicUsage(f[5], "input", "output", "cacheRead", "cacheWrite")}
 			m.finish, m.cut = piFinishes[f[6].Text()], f[6].Is("aborted") || f[6].Is("error")
 			if f[6].Is("error") {
 				m.failure = withText(f[7])
@@ -48,15 +48,4 @@ func piBlocks(content json.Value) (blocks []json.Value) {
 		blocks = append(blocks, b)
 	}
 	return blocks
-}
-
-// piUsage returns pi's counts under Anthropic's names, or nil if there are none. pi's input count excludes
-// cached tokens.
-func piUsage(usage json.Value) json.Value {
-	f := valuesOf(usage, "input", "output", "cacheRead", "cacheWrite")
-	if f[0] == nil && f[1] == nil {
-		return nil
-	}
-	return newObject(newField("input_tokens", f[0]), newField("output_tokens", f[1]),
-		newField("cache_read_input_tokens", f[2]), newField("cache_creation_input_tokens", f[3]))
 }
