@@ -139,6 +139,7 @@ func FailureText(err error) string {
 	if words := tlsTrouble(err); words != "" {
 		return words
 	}
+	var late net.Error
 	where := ""
 	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Addr != nil {
 		where = " by " + op.Addr.String()
@@ -152,7 +153,7 @@ func FailureText(err error) string {
 		return "the connection was reset before the server answered"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection was closed before the server answered"
-	case isTimeout(err):
+	case errors.As(err, &late) && late.Timeout():
 		return "no answer in time: " + err.Error()
 	}
 	if _, what, ok := strings.Cut(err.Error(), "malformed "); ok { // net/http has no type for this error
@@ -182,11 +183,6 @@ func tlsTrouble(err error) string {
 		return "TLS: refused by the server: " + alert.Error()
 	}
 	return ""
-}
-
-func isTimeout(err error) bool {
-	var t net.Error
-	return errors.As(err, &t) && t.Timeout()
 }
 
 // EndOf describes how err ended a body from the network: the end, the reason in words, and the party. The

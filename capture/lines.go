@@ -122,7 +122,11 @@ func (l *Lines) addStep(r *Record, at LineSpan, breaks int) bool {
 		l.heads = append(l.heads, lineHead{l.count, l.shapes.internHead(r.Head)})
 	}
 	if r.End != "" {
-		l.ending = l.shapes.internEnding(ending{r.End, r.Why, len(r.Data) == 0})
+		e := ending{r.End, r.Why, len(r.Data) == 0}
+		if l.shapes.ends == nil || *l.shapes.ends != e { // most endings are equal
+			l.shapes.ends = &e
+		}
+		l.ending = l.shapes.ends
 	}
 	if len(r.Data) == 0 {
 		return r.End != "" && r.At == l.time
@@ -299,14 +303,6 @@ func (s *lineShapes) internHead(h *Head) *Head {
 	}
 	s.met = h
 	return h
-}
-
-// internEnding returns the previous ending if it is equal to e, otherwise e. Most endings are equal.
-func (s *lineShapes) internEnding(e ending) *ending {
-	if s.ends == nil || *s.ends != e {
-		s.ends = &e
-	}
-	return s.ends
 }
 
 // numberOf returns the number of the shape that some text has in a line. A new shape gets the next number. The result

@@ -285,8 +285,15 @@ func (b *Injector) addRewrite(f Fault, why string, change valueEdit) {
 	b.whole = true
 	changed := false
 	b.addStage(f, func(e bodyEvent, emit func(bodyEvent)) {
-		if p, ok := rewriteEvent(b.framing, e.allData(), change); ok {
-			e, changed = e.withData(p), true
+		data, ok := e.allData(), false
+		switch b.framing {
+		case jsonText, jsonLines, messages:
+			data, ok = rewriteText(data, change)
+		case eventStream:
+			data, ok = rewriteLines(data, change)
+		}
+		if ok {
+			e, changed = e.withData(data), true
 		}
 		emit(e)
 	}, func(func(bodyEvent)) string {
@@ -295,16 +302,6 @@ func (b *Injector) addRewrite(f Fault, why string, change valueEdit) {
 		}
 		return b.unusedReason(why)
 	})
-}
-
-func rewriteEvent(f framing, p []byte, change valueEdit) ([]byte, bool) {
-	switch f {
-	case jsonText, jsonLines, messages:
-		return rewriteText(p, change)
-	case eventStream:
-		return rewriteLines(p, change)
-	}
-	return p, false
 }
 
 func rewriteLines(p []byte, change valueEdit) ([]byte, bool) {

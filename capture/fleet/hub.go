@@ -277,8 +277,14 @@ func (l *hubLog) Errorf(format string, v ...any) {
 	if !strings.Contains(format, "critical write error") {
 		return
 	}
+	why := "the disk can't be written to"
+	if len(v) > 0 {
+		if err, is := v[len(v)-1].(error); is {
+			why = plainReason(err).Error()
+		}
+	}
 	select {
-	case l.stuck <- reasonOf(v):
+	case l.stuck <- why:
 	default: // already reported
 	}
 }
@@ -298,16 +304,6 @@ const (
 )
 
 var errFull = errors.New("there is no space")
-
-// reasonOf returns the error in a log line of the server.
-func reasonOf(v []any) string {
-	if len(v) > 0 {
-		if err, is := v[len(v)-1].(error); is {
-			return plainReason(err).Error()
-		}
-	}
-	return "the disk can't be written to"
-}
 
 // restartOnDiskError restarts the server after a failed write, once there is room. It runs until ctx ends. Senders
 // keep their data during a restart, and reconnect.

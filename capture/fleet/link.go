@@ -73,7 +73,13 @@ func dialHub(server string, auth Credentials, patient bool, renew func(), failed
 		nats.ConnectHandler(func(*nats.Conn) { l.onConnect() }),
 		nats.ReconnectHandler(func(*nats.Conn) { l.onConnect() }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { l.broke(err) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { l.onDisconnect(); l.broke(err) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			l.up.Store(false)
+			if time.Since(time.Unix(0, l.since.Load())) > steady {
+				l.tries.Store(0)
+			}
+			l.broke(err)
+		}),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { l.broke(err) }),
 	}
 	who, err := auth.connectOptions()
@@ -92,13 +98,6 @@ func dialHub(server string, auth Credentials, patient bool, renew func(), failed
 	}
 	l.js, err = jetstream.New(conn)
 	return l, err
-}
-
-func (l *link) onDisconnect() {
-	l.up.Store(false)
-	if time.Since(time.Unix(0, l.since.Load())) > steady {
-		l.tries.Store(0)
-	}
 }
 
 func (l *link) onConnect() {

@@ -116,7 +116,7 @@ func (s *sender) run(ctx context.Context, l *link) error {
 			continue
 		}
 		if known && end-s.at < maxSliceBytes && !closed {
-			s.waitForMore(ctx, end)
+			s.waitForMore(ctx)
 		}
 		err := s.askOrSend(ctx, l)
 		switch {
@@ -168,8 +168,8 @@ func (s *sender) waitBell(ctx context.Context, most time.Duration, bell <-chan s
 	}
 }
 
-// waitForMore waits a moment for bytes after end, so that not every line becomes a message of its own.
-func (s *sender) waitForMore(ctx context.Context, end int64) {
+// waitForMore waits a moment for more bytes, so that not every line becomes a message of its own.
+func (s *sender) waitForMore(ctx context.Context) {
 	for deadline := time.Now().Add(s.linger); ctx.Err() == nil; {
 		left := time.Until(deadline)
 		if left <= 0 {

@@ -192,11 +192,11 @@ func (e *earlyRecords) add(r capture.Record) {
 	}
 }
 
-// dropExchange drops an exchange, and reports whether it was there.
-func (e *earlyRecords) dropExchange(exchange int) bool {
+// dropExchange drops an exchange, if it is there.
+func (e *earlyRecords) dropExchange(exchange int) {
 	h := e.of[exchange]
 	if h == nil {
-		return false
+		return
 	}
 	e.bytes -= h.bytes
 	delete(e.of, exchange)
@@ -205,7 +205,6 @@ func (e *earlyRecords) dropExchange(exchange int) bool {
 	} else if len(e.order) > 2*len(e.of)+maxPulledMessages {
 		e.order = slices.DeleteFunc(e.order, func(x int) bool { return e.of[x] == nil })
 	}
-	return true
 }
 
 // takeRecords removes and returns the records of an exchange.

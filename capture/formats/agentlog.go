@@ -39,12 +39,10 @@ func (e *agentLog) entry(recs []capture.Record, line []byte) []capture.Record {
 
 func (*agentLog) close(recs []capture.Record) []capture.Record { return recs }
 
-const byteOrderMark = "\ufeff"
-
 // eachFirstLine calls the function look with each line in the first bytes of an input until look returns a result
 // other than Maybe. It includes an incomplete last line.
 func eachFirstLine(first []byte, whole bool, look func(line []byte, ended bool) capture.SniffResult) capture.SniffResult {
-	first = bytes.TrimPrefix(first, []byte(byteOrderMark))
+	first = bytes.TrimPrefix(first, []byte(bom))
 	for len(first) > 0 {
 		line, rest, ended := bytes.Cut(first, []byte("\n"))
 		if line = line[json.SpaceLen(line):]; len(line) > 0 {

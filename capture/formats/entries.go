@@ -40,7 +40,7 @@ func (e *jsonLines) write(p []byte, give func(line []byte)) {
 		} else if len(e.held) > 0 {
 			line = append(e.held, line...)
 		}
-		give(bytes.TrimPrefix(line, []byte(byteOrderMark)))
+		give(bytes.TrimPrefix(line, []byte(bom)))
 		e.held, e.at, e.size, p = nil, e.at+e.size+1, 0, p[n+1:]
 	}
 }
@@ -136,7 +136,7 @@ func (d *entryReader) Close(recs []capture.Record, _ capture.End, why string, _ 
 // takeLast reads the last line if it has no line break. It then adds a note about the lines that have no note of
 // their own.
 func (d *entryReader) takeLast(recs []capture.Record) []capture.Record {
-	switch line := bytes.TrimPrefix(d.held, []byte(byteOrderMark)); {
+	switch line := bytes.TrimPrefix(d.held, []byte(bom)); {
 	case d.size == 0:
 	case isObject(line):
 		recs = d.takeLine(recs, line)

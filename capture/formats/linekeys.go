@@ -526,7 +526,7 @@ func klogPrefix(p []byte) int {
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // nameOfPrefix returns the usual name for logs whose lines have this prefix.
-func nameOfPrefix(p, suffix []byte) string {
+func nameOfPrefix(p []byte) string {
 	text := bytes.TrimRight(p, " ")
 	_, n := parseTime(text)
 	switch {

@@ -57,16 +57,16 @@ func (a keyOverlap) differsInSource() bool {
 
 // keepCommonKeys drops the keys of a stream that have another value in one of its lines. It takes all keys of the
 // first line.
-func (f *logStream) keepCommonKeys(with []correlationKey) {
-	if f.lines == 0 {
-		f.keys, f.kept = slices.Clone(with), with
+func (x *logStream) keepCommonKeys(with []correlationKey) {
+	if x.lines == 0 {
+		x.keys, x.kept = slices.Clone(with), with
 		return
 	}
-	if sameKeys(f.kept, with) {
+	if sameKeys(x.kept, with) {
 		return
 	}
-	kept := f.keys[:0]
-	for _, own := range f.keys {
+	kept := x.keys[:0]
+	for _, own := range x.keys {
 		same := true
 		for _, c := range with {
 			if c.name == own.name {
@@ -78,7 +78,7 @@ func (f *logStream) keepCommonKeys(with []correlationKey) {
 			kept = append(kept, own)
 		}
 	}
-	f.keys, f.kept = kept, with
+	x.keys, x.kept = kept, with
 }
 
 // streamChoice is the stream that was chosen for a payload.
@@ -91,7 +91,10 @@ type streamChoice struct {
 // chooseStream chooses the open stream for a payload. If several are possible, it returns all of them, with the last
 // one as the choice. If there is none, the choice is empty.
 func (s *openStreams) chooseStream(f *payload) streamChoice {
-	first, second := s.candidatesByID(f)
+	first, second := s.open, []*logStream(nil)
+	if f.id != 0 && !f.begins { // prefer the streams with this id to those that have not named their response
+		first, second = s.index.byID[f.id], s.index.nameless
+	}
 	fit := s.candidatesFor(first, f)
 	if len(fit) == 0 {
 		fit = s.candidatesFor(second, f)

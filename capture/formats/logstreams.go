@@ -508,13 +508,3 @@ func withoutStream(all []*logStream, x *logStream) []*logStream {
 	}
 	return all
 }
-
-// candidatesByID returns the streams that a payload may belong to according to the id of its response: first those
-// with this id, second those that have not named their response. If the id is unknown, or a response begins with the
-// payload, first has all open streams.
-func (s *openStreams) candidatesByID(f *payload) (first, second []*logStream) {
-	if f.id == 0 || f.begins {
-		return s.open, nil
-	}
-	return s.index.byID[f.id], s.index.nameless
-}

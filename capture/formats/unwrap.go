@@ -212,7 +212,7 @@ func (p *unwrapper) searchText(t []byte) bool {
 		if i > 0 && !isEdge(body[i-1]) {
 			continue
 		}
-		n, found := p.searchAt(body, i, len(t) > len(body))
+		n, found := p.searchAt(body, i)
 		if found {
 			return p.searchResponse(body, i)
 		}
@@ -255,7 +255,7 @@ func isEdge(c byte) bool {
 
 // searchAt searches for a payload that begins at i. The result n is the number of bytes that can't contain
 // another payload.
-func (p *unwrapper) searchAt(t []byte, i int, ended bool) (n int, found bool) {
+func (p *unwrapper) searchAt(t []byte, i int) (n int, found bool) {
 	rest := t[i:]
 	switch rest[0] {
 	case 'd':
@@ -319,7 +319,7 @@ func (p *unwrapper) searchAfterPrefix(prefix, suffix []byte, look func() bool) b
 		rest = rest[n:]
 	}
 	if len(bytes.TrimSpace(rest)) > 0 {
-		p.push(nameOfPrefix(rest, suffix), nil, rest, nil)
+		p.push(nameOfPrefix(rest), nil, rest, nil)
 		p.readPrefix(p.hash(), rest, plainKey)
 	} else if len(p.wrappers) > from {
 		p.wrappers[len(p.wrappers)-1].before = prefix[len(prefix)-len(rest)-len(p.wrappers[len(p.wrappers)-1].before):]

@@ -324,7 +324,14 @@ func (x *exchange) endRecord() capture.Record {
 	case cause != nil && cause != errClientGone:
 		return capture.Record{End: capture.EndCut, Why: cause.Error(), By: capture.Toolscope}
 	}
-	return capture.Record{End: capture.EndCut, Why: clientGone(x.responseBytes()), By: capture.Client}
+	arrived := int64(0)
+	switch {
+	case x.upgraded != nil:
+		arrived = x.upgraded.upstreamBytes()
+	case x.received != nil:
+		arrived = x.received.bodyBytes()
+	}
+	return capture.Record{End: capture.EndCut, Why: clientGone(arrived), By: capture.Client}
 }
 
 // cutCause returns the reason for cutting the exchange, or nil if the exchange isn't cut.
@@ -338,17 +345,6 @@ func (x *exchange) cutCause() error {
 // isBroken reports whether a fault broke the client's connection.
 func (x *exchange) isBroken() bool {
 	return x.faulted != nil && x.faulted.broke || x.upgraded != nil && x.upgraded.faulted != nil && x.upgraded.faulted.broke
-}
-
-// responseBytes returns the number of bytes of the response that arrived.
-func (x *exchange) responseBytes() int64 {
-	switch {
-	case x.upgraded != nil:
-		return x.upgraded.upstreamBytes()
-	case x.received != nil:
-		return x.received.bodyBytes()
-	}
-	return 0
 }
 
 // sender sends one request to its upstream.

@@ -178,17 +178,12 @@ func TakeMarks(h http.Header) (marks []string) {
 
 // SetMarks sets the marks of a request to an upstream if the upstream may be a toolscope server on this machine.
 func SetMarks(h http.Header, to *url.URL, marks []string) {
-	if to.Scheme == "http" && isThisMachine(to.Hostname()) {
+	addr, err := netip.ParseAddr(to.Hostname())
+	local := IsLoopback(to.Hostname()) || err == nil && addr.Unmap().IsUnspecified() // 0.0.0.0 leads to the loopback
+	if to.Scheme == "http" && local {
 		h[markField] = []string{strings.Join(marks, ", ")}
 		h["Connection"] = append(h["Connection"], markField)
 	}
-}
-
-// isThisMachine reports whether a connection to a host name or address must stay on this machine. The address
-// 0.0.0.0 leads to the loopback.
-func isThisMachine(host string) bool {
-	addr, err := netip.ParseAddr(host)
-	return IsLoopback(host) || err == nil && addr.Unmap().IsUnspecified()
 }
 
 // These are the times between checks whether a client that sends no more data is still connected.

@@ -169,8 +169,10 @@ func (s *Spool) write(p []byte) (int, error) {
 		size = 0
 	}
 	n, err := s.last.Write(p)
-	if err != nil && n > 0 && s.last.Truncate(size) == nil && seekTo(s.last, size) == nil {
-		n = 0
+	if err != nil && n > 0 && s.last.Truncate(size) == nil {
+		if _, failed := s.last.Seek(size, io.SeekStart); failed == nil {
+			n = 0
+		}
 	} // otherwise the bytes stay, as the beginning of a damaged line
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,11 +184,6 @@ func (s *Spool) write(p []byte) (int, error) {
 	}
 	s.Wake()
 	return n, err
-}
-
-func seekTo(f io.Seeker, at int64) error {
-	_, err := f.Seek(at, io.SeekStart)
-	return err
 }
 
 // ReadAt reads bytes of one segment, at an offset in the capture. For missing bytes, the error is a
