@@ -232,31 +232,24 @@ func (d *diffCommand) compareTurns(sides []*diffTurn) *comparison {
 		set.Rows, set.Sums = diff.CompareArgs(args, 0, make([]bool, len(sides)))
 		c.Sets = append(c.Sets, set)
 	}
-	c.makeSentences()
-	return c
-}
-
-// makeSentences makes the sentences about the comparison. It also sets the differences between providers that
-// received the same request.
-func (c *comparison) makeSentences() {
-	request := func(i int) diff.Request {
-		return diff.RequestOf(c.sides[i].in.View(), c.sides[i].in.Exchange(c.sides[i].turn.Exchange))
-	}
-	base := request(0)
 	if forms := c.Sentence(func(t time.Duration) string { return units.Time(t).String() }); len(forms) > 0 {
 		c.sentences = append(c.sentences, forms[0])
 	}
-	for i := 1; i < len(c.sides); i++ {
-		r := request(i)
+	// Add the differences between providers that received the same request.
+	request := func(s *diffTurn) diff.Request { return diff.RequestOf(s.in.View(), s.in.Exchange(s.turn.Exchange)) }
+	base := request(sides[0])
+	for i, s := range sides[1:] {
+		r := request(s)
 		way, ok := r.SameElsewhere(&base)
 		if !ok {
 			continue
 		}
-		if c.ways[i] = way; c.wire == nil {
+		if c.ways[i+1] = way; c.wire == nil {
 			c.wire = c.WireFacts()
 		}
-		c.sentences = append(c.sentences, c.ChangeSentence(i, way, c.wire))
+		c.sentences = append(c.sentences, c.ChangeSentence(i+1, way, c.wire))
 	}
+	return c
 }
 
 // failureText returns the HTTP status of a failed response, or the failure of a turn without calls. Otherwise it

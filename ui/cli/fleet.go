@@ -331,18 +331,14 @@ func (ip *inputs) hubAddress(path string) (of fleet.Address, err error) {
 		return of, usageErrorf("%s: %w", safeAddress(path), err)
 	}
 	of.Model, of.Status = cmp.Or(ip.calls.model, of.Model), cmp.Or(ip.calls.status, of.Status)
-	if words := statusWords(); of.Status != "" && !slices.Contains(words, of.Status) {
-		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, present.JoinWords(words...))
-	}
-	return of, nil
-}
-
-// statusWords returns the names of all states of a call, as in JSON lines.
-func statusWords() (words []string) {
+	var words []string
 	for s := range stream.Status(stream.NumStatus) {
 		words = append(words, s.String())
 	}
-	return words
+	if of.Status != "" && !slices.Contains(words, of.Status) {
+		return of, usageErrorf("unknown state %q\nuse one of %s", of.Status, present.JoinWords(words...))
+	}
+	return of, nil
 }
 
 // isIndexed reports whether a path selects calls by a hub's index. Such a path may match no calls.

@@ -113,35 +113,30 @@ func clientsHelp(l lineWriter) {
 	for _, p := range client.ProxySetups {
 		l.printLine("")
 		l.printLine("  %s", strings.TrimSpace(p.Title+" "+p.Version))
-		f, _ := p.WithAddresses(func(host string) string { return "URL/" + host })
-		pointHelp(l, f)
-	}
-}
-
-// pointHelp writes the settings that point one client at URL.
-func pointHelp(l lineWriter, p client.ProxySetup) {
-	for _, v := range p.Vars {
-		l.printLine("    export %s=%s", v.Name, v.Value)
-		if v.Why != "" {
-			l.writeWrapped("      ", v.Why)
+		p, _ = p.WithAddresses(func(host string) string { return "URL/" + host })
+		for _, v := range p.Vars {
+			l.printLine("    export %s=%s", v.Name, v.Value)
+			if v.Why != "" {
+				l.writeWrapped("      ", v.Why)
+			}
 		}
-	}
-	if len(p.Args) > 0 {
-		l.printLine("    %s", commandLine(append(p.Commands[:1:1], p.Args...)))
-	}
-	if p.Settings.File != "" {
-		l.printLine("    %s must contain", p.Settings.File)
-		for _, text := range p.Settings.JSON {
-			l.printLine("      %s", text)
+		if len(p.Args) > 0 {
+			l.printLine("    %s", commandLine(append(p.Commands[:1:1], p.Args...)))
 		}
+		if p.Settings.File != "" {
+			l.printLine("    %s must contain", p.Settings.File)
+			for _, text := range p.Settings.JSON {
+				l.printLine("      %s", text)
+			}
+		}
+		for _, text := range p.Remarks {
+			l.writeWrapped("    ", text)
+		}
+		if says := p.Servers().Remark; says != "" {
+			l.writeWrapped("    ", "MCP servers: "+says)
+		}
+		l.printLine("    known: %s%s", p.Known, textIf(p.Known == client.Read, ", not run"))
 	}
-	for _, text := range p.Remarks {
-		l.writeWrapped("    ", text)
-	}
-	if says := p.Servers().Remark; says != "" {
-		l.writeWrapped("    ", "MCP servers: "+says)
-	}
-	l.printLine("    known: %s%s", p.Known, textIf(p.Known == client.Read, ", not run"))
 }
 
 func keysHelp(l lineWriter) {
@@ -289,21 +284,17 @@ func policiesHelp(l lineWriter) {
 		p := &replay.Clients[i]
 		l.printLine("")
 		l.writeWrapped(fmt.Sprintf("  %-17s", p.Name), p.Description)
-		l.writeWrapped(fmt.Sprintf("  %-17s", ""), clientWords(p))
+		to := "every target"
+		if p.Targets() != nil {
+			to = strings.Join(p.Targets(), ", ")
+		}
+		node, later := p.Client.Node(), ""
+		if r, ok := p.Client.Newer(); ok && p.Known == client.Ran {
+			later = fmt.Sprintf("%s, published on %s, was not run for this policy", r.Version, r.Day)
+		}
+		program := strings.TrimSpace(p.Client.Title+" "+p.Client.Version) + textIf(node != "", " on Node "+node)
+		l.writeWrapped(fmt.Sprintf("  %-17s", ""), joinDots(program, p.Known.String(), "to "+to, later))
 	}
-}
-
-// clientWords describes a policy: its program, its source, and the targets to which it sends history.
-func clientWords(p *replay.Policy) string {
-	to := "every target"
-	if p.Targets() != nil {
-		to = strings.Join(p.Targets(), ", ")
-	}
-	node, later := p.Client.Node(), ""
-	if r, ok := p.Client.Newer(); ok && p.Known == client.Ran {
-		later = fmt.Sprintf("%s, published on %s, was not run for this policy", r.Version, r.Day)
-	}
-	return joinDots(strings.TrimSpace(p.Client.Title+" "+p.Client.Version)+textIf(node != "", " on Node "+node), p.Known.String(), "to "+to, later)
 }
 
 func findingsHelp(l lineWriter) {

@@ -132,16 +132,13 @@ type startError struct {
 func (e *startError) Error() string { return e.text }
 func (e *startError) Unwrap() error { return e.error }
 
-// runFunc is a function that runs a process.
-type runFunc = func(proxy.StdioOptions) (proxy.Ending, error)
-
 // runRecorded runs a process and records it to a separate file. toolscope then exits with the process's exit code.
 // The process runs even if it can't be recorded.
-func (w *wrapper) runRecorded(kind, name string, r *redact.Redactor, run runFunc) error {
+func (w *wrapper) runRecorded(kind, name string, r *redact.Redactor, run func(proxy.StdioOptions) (proxy.Ending, error)) error {
 	l := newLiveInput(r, time.Now())
 	w.network = l
 	l.rec = w.recordBeside("-"+kind+"-"+fileWord(name), l.began)
-	l.start(func(pass func()) { pass() })
+	l.start(callDirect)
 	go func() {
 		for range l.shown.All { // discard the records, because there is no screen
 		}

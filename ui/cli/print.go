@@ -119,7 +119,8 @@ func (pr *printing) runPrint(ctx context.Context, paths []string) error {
 		err = pr.printFollowed(ctx, paths, p)
 	} else {
 		pr.app.joins = true
-		if pr.canPrintTogether(to) {
+		// Files can be printed at the same time if only the totals of text output depend on earlier files.
+		if pr.jq == "" && !pr.summary && to.pen == nil && pr.app.turnFilter == nil && pr.app.tracing == nil {
 			pr.app.together = func(files []capture.FoundFile, prepare func(*providers.Inspector)) error {
 				return pr.printTogether(ctx, files, to, p, prices, prepare)
 			}
@@ -296,7 +297,7 @@ func emptyReason(path string, in *providers.Inspector) string {
 	case 1:
 		return "one line arrived, but nothing in it looks like model traffic"
 	default:
-		return count.Of(n, "line") + " arrived, but nothing in " + ifElse(n == 1, "it", "them") + " looks like model traffic"
+		return count.Of(n, "line") + " arrived, but nothing in them looks like model traffic"
 	}
 }
 

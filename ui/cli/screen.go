@@ -40,7 +40,8 @@ func (a *app) showScreen(o ui.Options, feed func()) error {
 	lipgloss.SetColorProfile(o.Depth)
 	lipgloss.SetHasDarkBackground(o.Theme.Dark)
 	o.Places = sendPlaces(a.providerFlags)
-	o.Copy, o.Save, o.Edit, o.Pipe = newClipboard(a.output).copy, saveHere, newEditor, pipeTo
+	o.Copy = (&clipboard{terminal: a.output, getenv: os.Getenv, find: exec.LookPath, run: runTool}).copy
+	o.Save, o.Edit, o.Pipe = saveHere, newEditor, pipeTo
 	o.Remember = saveTheme
 	o.Keys, o.Journal = a.keys, &a.journal
 	o.Cut = cutView

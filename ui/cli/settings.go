@@ -265,12 +265,8 @@ func textsOf(value any, flag pflag.Value) (texts []string, ok bool) {
 // crowdedOut reports whether s is in a group of mutually exclusive flags, and the command line sets another flag of
 // that group. If so, s is not applied.
 func crowdedOut(cmd *cobra.Command, s configSetting) (out bool) {
-	const groups = "cobra_annotation_mutually_exclusive"
-	for _, group := range s.flag.Annotations[groups] {
-		for name := range strings.FieldsSeq(group) {
-			f := cmd.Flags().Lookup(name)
-			out = out || name != s.flag.Name && f != nil && f.Changed
-		}
+	for name := range flagsInGroups(s.flag, exclusiveFlags) {
+		out = out || cmd.Flags().Changed(name)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -235,7 +236,9 @@ func (o *stdWriter) write(p []byte) (int, error) {
 		}
 	}
 	if r.err != nil {
-		o.keepError(r.err)
+		o.mu.Lock()
+		o.failed = cmp.Or(o.failed, r.err)
+		o.mu.Unlock()
 	}
 	return r.n, r.err
 }
@@ -246,15 +249,6 @@ func (o *stdWriter) WriteString(s string) (int, error) { return o.Write([]byte(s
 // ReadFrom writes everything from r. It uses Write, because the ReadFrom method of the file would bypass Write.
 func (o *stdWriter) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{o}, r)
-}
-
-// keepError keeps the first error.
-func (o *stdWriter) keepError(err error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.failed == nil {
-		o.failed = err
-	}
 }
 
 // firstError returns the error of the first write that failed, or nil.

@@ -198,11 +198,6 @@ type clipboard struct {
 	run      func(ctx context.Context, path string, args []string, text []byte) error
 }
 
-// newClipboard returns a clipboard that writes to the terminal.
-func newClipboard(terminal io.Writer) *clipboard {
-	return &clipboard{terminal: terminal, getenv: os.Getenv, find: exec.LookPath, run: runTool}
-}
-
 // clipboardTools are programs that copy their input to the clipboard. A program with a variable is used only if the
 // variable is set, because only then is there a clipboard.
 var clipboardTools = []struct {

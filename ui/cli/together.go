@@ -55,12 +55,6 @@ type fileJob struct {
 	done      chan struct{} // closed at the end of the job
 }
 
-// canPrintTogether reports whether files can be printed at the same time. They can if only the totals of text output
-// depend on earlier files.
-func (pr *printing) canPrintTogether(to lineWriter) bool {
-	return pr.jq == "" && !pr.summary && to.pen == nil && pr.app.turnFilter == nil && pr.app.tracing == nil
-}
-
 // printTogether reads as many files at the same time as there are processors, and prints them one after the other.
 func (pr *printing) printTogether(ctx context.Context, files []capture.FoundFile, to lineWriter, p printer, prices *price.Table, prepare func(*providers.Inspector)) (failed error) {
 	a, room, jobs := pr.app, make(chan struct{}, runtime.GOMAXPROCS(0)), make(chan *fileJob, runtime.GOMAXPROCS(0))

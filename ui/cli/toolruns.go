@@ -67,9 +67,6 @@ func (p *requestPrinter) printAnswered(q *turnPrinter, to toolRunPrinter, all bo
 	}
 }
 
-// maxResultText is the maximum number of bytes of a result in a JSON line.
-const maxResultText = stream.MaxResultBytes
-
 // addRequest writes a line for a request to a server.
 func (p *jsonPrinter) addRequest(file string, r *mcp.Request, a *toolrun.ToolRequest) {
 	o := new(jsonObject)
@@ -179,7 +176,7 @@ func (p *jsonPrinter) addOutcome(o *jsonObject, r *mcp.Request) {
 		o.int("result_bytes", r.Size)
 		if r.TextSize > 0 {
 			o.int("text_bytes", r.TextSize)
-			o.text("text", strings.ToValidUTF8(r.Text[:min(len(r.Text), maxResultText)], ""))
+			o.text("text", strings.ToValidUTF8(r.Text[:min(len(r.Text), stream.MaxResultBytes)], ""))
 		}
 		if r.StructuredSize > 0 {
 			o.int("structured_bytes", r.StructuredSize)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -91,8 +92,8 @@ func (a *app) runTorture(ctx context.Context, args []string, o *tortureOptions) 
 		return usageErrorf("torture: needs a CLIENT\ne.g. toolscope torture -- claude -p \"{prompt}\"")
 	}
 	o.client = withAbsolutePaths(args)
-	if err := clientFound(args); err != nil {
-		a.printError(err)
+	if _, err := exec.LookPath(args[0]); err != nil && !errors.Is(err, exec.ErrDot) {
+		a.printError(fmt.Errorf("torture: %s: %w", args[0], withoutExecError(err)))
 		a.code = 2
 		return nil
 	}
@@ -161,7 +162,7 @@ func matchesAny(patterns []string, name string) bool {
 
 // prepareRun sets the values that all scenes share.
 func (o *tortureOptions) prepareRun() (err error) {
-	if o.self, err = ownProgram(); err != nil {
+	if o.self, err = os.Executable(); err != nil {
 		return err
 	}
 	if o.routes, err = buildRoutes(nil, func(string) string { return "" }); err != nil {

@@ -38,7 +38,7 @@ var tortureClients = map[string]func(*sceneClient){
 	},
 	"codex": func(c *sceneClient) {
 		argv := c.serverArgv()
-		provider := jsonText(c.addressOf("openai"))
+		provider := jsonText(strings.TrimSuffix(c.tool, toolPath) + "/openai")
 		c.addArgs("-c", "mcp_servers.torture.command="+jsonText(argv[0]), "-c", "mcp_servers.torture.args="+jsonText(argv[1:]),
 			"-c", "mcp_servers.torture.startup_timeout_sec=60", "-c", "mcp_servers.torture.required=true", "-c", `model_provider="torture"`,
 			"-c", `model_providers.torture={name="torture",base_url=`+provider+`,env_key="OPENAI_API_KEY",wire_api="responses"}`)
@@ -168,11 +168,6 @@ const torturePrompt = "Note alpha with the tool note."
 // addArgs adds flags after the client's name.
 func (c *sceneClient) addArgs(args ...string) {
 	c.args = slices.Insert(slices.Clone(c.args), c.at+1, args...)
-}
-
-// addressOf returns the address of a provider at the proxy.
-func (c *sceneClient) addressOf(name string) string {
-	return strings.TrimSuffix(c.tool, toolPath) + "/" + name
 }
 
 // serverArgv returns the command line of the MCP server with the tools.

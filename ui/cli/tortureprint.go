@@ -140,15 +140,8 @@ func (o *tortureOptions) printText(to lineWriter, results []sceneResult) {
 			to.printLine("'toolscope help torture' shows how a client finds the provider and the tools")
 		}
 	}
-	to.printLine("toolscope %s", commandLine(pathsOf(o.capturePath(firstShown(results).scene))))
-}
-
-// firstShown returns the first result that is wrong, or else the first result.
-func firstShown(results []sceneResult) *sceneResult {
-	if at := slices.IndexFunc(results, func(r sceneResult) bool { return r.verdict.Kind == torture.Wrong }); at >= 0 {
-		return &results[at]
-	}
-	return &results[0]
+	first := max(0, slices.IndexFunc(results, func(r sceneResult) bool { return r.verdict.Kind == torture.Wrong }))
+	to.printLine("toolscope %s", commandLine(pathsOf(o.capturePath(results[first].scene))))
 }
 
 // ruleWords returns the rule that a client broke.

@@ -203,15 +203,6 @@ func (o *tortureOptions) capturePath(scene *torture.Scene) string {
 	return filepath.Join(o.out, scene.Name+record.Extension)
 }
 
-// clientFound returns an error if the client's program doesn't exist.
-func clientFound(args []string) error {
-	_, err := exec.LookPath(args[0])
-	if err != nil && !errors.Is(err, exec.ErrDot) {
-		return fmt.Errorf("torture: %s: %w", args[0], withoutExecError(err))
-	}
-	return nil
-}
-
 // withAbsolutePaths returns a command in which the relative paths of existing files are absolute, because the client
 // runs in another folder.
 func withAbsolutePaths(args []string) []string {
@@ -228,6 +219,3 @@ func withAbsolutePaths(args []string) []string {
 	}
 	return args
 }
-
-// ownProgram returns the path of this program. Tests use another program.
-var ownProgram = os.Executable
