@@ -324,7 +324,7 @@ func (l *packedEvents) packOpen() (spare []packedEvent) {
 		v := l.open[i].fieldValues()
 		for k, wide := range l.wide {
 			if wide == 0 {
-				continue // most fields of a block are all the same
+				continue // the field has the same value in the complete block
 			}
 			more := uint64(v[k] - l.least[k])
 			word |= more << filled

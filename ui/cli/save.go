@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/capture/record"
 	"toolscope/capture/redact"
 	"toolscope/themes"
 	"toolscope/ui"
@@ -81,6 +82,14 @@ func saveAs(path string, replace bool, write func(io.Writer) error) error {
 	}
 	if err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+// saveTree writes files into a directory. It replaces no file.
+func saveTree(dir string, files fs.FS) error {
+	if err := os.CopyFS(dir, files); err != nil {
+		return fmt.Errorf("%s: %w\nuse a new directory", dir, err)
 	}
 	return nil
 }
@@ -455,6 +464,12 @@ func makeRunFolder() (tlsFolder, error) {
 	return tlsFolder(folder), err
 }
 
+// writeFile creates a file in the folder and returns its path.
+func (f tlsFolder) writeFile(name string, data []byte) (path string, err error) {
+	path = filepath.Join(string(f), name)
+	return path, os.WriteFile(path, data, 0o600)
+}
+
 // removeFolder removes the folder.
 func (f tlsFolder) removeFolder() { os.RemoveAll(string(f)) }
 
@@ -478,6 +493,15 @@ func makeScratchFolder() (folder string, remove func(), err error) {
 		return "", nil, err
 	}
 	return folder, func() { os.RemoveAll(folder) }, nil
+}
+
+// replaceSceneFiles removes the capture and the output of an earlier run of a scene, so that a new run can write
+// them.
+func replaceSceneFiles(capture string) {
+	base := strings.TrimSuffix(capture, record.Extension)
+	for _, path := range []string{capture, base + ".txt", record.CompanionDir(capture)} {
+		os.RemoveAll(path)
+	}
 }
 
 // removeOwn deletes one of toolscope's own files. A failure is not reported: an unused file does no harm.

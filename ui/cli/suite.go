@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -65,10 +64,7 @@ func (a *app) suiteCommand() *cobra.Command {
 			if len(args) != 1 {
 				return usageErrorf("suite export: needs one DIR, got %d", len(args))
 			}
-			if err := os.CopyFS(args[0], suite.Files()); err != nil { // CopyFS replaces no file
-				return fmt.Errorf("%s: %w\nuse a new directory", args[0], err)
-			}
-			return nil
+			return saveTree(args[0], suite.Files())
 		}),
 	}
 	to := run.Flags()

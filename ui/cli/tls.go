@@ -185,8 +185,7 @@ func tunnelVars(address, secret string, certificate []byte, env func(string) str
 					return fmt.Errorf("%s=%q: %w", variable, extended, err)
 				}
 			}
-			path = filepath.Join(string(folder), fmt.Sprintf("certificates-%d.pem", len(files)+1))
-			if err = os.WriteFile(path, append(text, certificate...), 0o600); err != nil {
+			if path, err = folder.writeFile(fmt.Sprintf("certificates-%d.pem", len(files)+1), append(text, certificate...)); err != nil {
 				return err
 			}
 			files[extended] = path

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 	"time"
 
 	"toolscope/capture/proxy"
@@ -38,10 +37,7 @@ func (o *tortureOptions) runScene(ctx context.Context, scene *torture.Scene, lim
 	}
 	defer remove()
 	path := o.capturePath(scene)
-	base := strings.TrimSuffix(path, record.Extension)
-	for _, old := range []string{path, base + ".txt", record.CompanionDir(path)} { // of an earlier run of the scene
-		os.RemoveAll(old)
-	}
+	replaceSceneFiles(path)
 	began := time.Now()
 	r.live = newLiveInput(newRedactor(), began)
 	if r.live.rec, err = o.app.startCapture(path, began, "toolscope torture"); err != nil {

@@ -177,7 +177,7 @@ func (c *comparison) makeLines(v *providers.View) {
 		}
 	}
 	c.different = c.countDifferences(v)
-	// Below an edge are the rows that are equal in all turns. If they are hidden or don't fit, there is only the edge.
+	// The rows that are equal in all turns are below an edge. If they are hidden or don't fit, there is only the edge.
 	edge := len(c.rows)
 	c.rows = append(c.rows, line{kind: edgeLine})
 	c.addGroups(v, true)

@@ -182,7 +182,7 @@ func (l *List) sortByHarm() {
 			}
 		}
 	}
-	// Of the open calls and turns, those that have been silent for longest come first. The others stay sorted by time.
+	// The open calls and turns that have been silent for longest come first. The others stay sorted by time.
 	numbers := o.numbers[from:to]
 	idle := make(map[uint32]time.Duration)
 	for _, number := range numbers {
