@@ -195,10 +195,11 @@ type faultedSocket struct {
 	buffer []byte
 	asks   capture.WebSocketReader // the client's messages
 	says   capture.WebSocketReader // the upstream's messages
-	ready  []faultedFrame
-	broke  bool // a fault broke the connection
+	ready  []faultedFrame          // frames that Read returns next
 
-	mu       sync.Mutex // both directions run at the same time
+	mu       sync.Mutex     // both directions run at the same time
+	pending  []faultedFrame // frames after those in ready
+	broke    bool           // a fault broke the connection
 	faults   []fault.Fault
 	injector *fault.Injector // injector for the current response; nil without faults
 	begun    bool            // a message of the response has arrived
@@ -229,11 +230,14 @@ func (s *faultedSocket) readClient(p []byte) {
 
 func (s *faultedSocket) Read(p []byte) (int, error) {
 	for len(s.ready) == 0 {
-		if s.broke {
+		if s.broke { // only Read writes it
 			return 0, errBroken
 		}
 		n, err := s.from(s.buffer)
 		s.says.Write(s.buffer[:n], s.injectFaults)
+		s.mu.Lock()
+		s.ready, s.pending = s.pending, nil
+		s.mu.Unlock()
 		switch {
 		case s.says.Broken != "":
 			return 0, fmt.Errorf("can't inject faults into the upstream's messages: %s", s.says.Broken)
@@ -247,12 +251,15 @@ func (s *faultedSocket) Read(p []byte) (int, error) {
 	}
 	next.piece.Pause = 0
 	n := copy(p, next.data)
-	if next.data = next.data[n:]; len(next.data) == 0 {
-		s.broke = next.breaks
-		s.ready = s.ready[1:]
-		if s.broke {
-			s.ready = nil
-		}
+	if next.data = next.data[n:]; len(next.data) > 0 {
+		return n, nil
+	}
+	s.ready = s.ready[1:]
+	if next.breaks {
+		s.ready = nil
+		s.mu.Lock()
+		s.broke = true
+		s.mu.Unlock()
 	}
 	return n, nil
 }
@@ -262,7 +269,7 @@ func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.injector == nil {
-		s.ready = append(s.ready, faultedFrame{data: capture.AppendWebSocketFrame(nil, s.says.Kind, message)})
+		s.pending = append(s.pending, faultedFrame{data: capture.AppendWebSocketFrame(nil, s.says.Kind, message)})
 		return
 	}
 	if !s.begun {
@@ -275,13 +282,13 @@ func (s *faultedSocket) injectFaults(message []byte, _ uint64) {
 		s.endResponse()
 	}
 	if bender.BreaksHere() {
-		s.ready = append(s.ready, faultedFrame{breaks: true})
+		s.pending = append(s.pending, faultedFrame{breaks: true})
 	}
 }
 
 func (s *faultedSocket) addFrames(kind byte, list []fault.OutChunk) {
 	for _, p := range list {
-		s.ready = append(s.ready, faultedFrame{piece: p, data: capture.AppendWebSocketFrame(nil, kind, p.Data)})
+		s.pending = append(s.pending, faultedFrame{piece: p, data: capture.AppendWebSocketFrame(nil, kind, p.Data)})
 	}
 }
 
