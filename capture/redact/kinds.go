@@ -131,7 +131,7 @@ var shapes = []*rule{
 	{name: "databricks-token", shape: `dapi[0-9a-f]{32}(?:-[0-9])?`, hit: "dapi{x32}", miss: "dapi{x12}", from: "docs.databricks.com: personal access tokens"},
 	{name: "pulumi-token", shape: `pul-[0-9a-f]{40}`, hit: "pul-{x40}", miss: "pul-{x9}", from: "shape seen in gitleaks"},
 
-	{name: "aws-key-id", shape: `(?:APKA|AROA)[A-Z0-9]{16,17}`, is: mixedCheck(3), ends: noName, hit: "APKA{u16}", miss: "APKANDMORE", from: "docs.aws.amazon.com/IAM: unique identifiers"},
+	{name: "aws-key-id", shape: `APKA[A-Z0-9]{16,17}`, is: mixedCheck(3), ends: noName, hit: "APKA{u16}", miss: "APKANDMORE", from: "docs.aws.amazon.com/IAM: unique identifiers"},
 	{name: "supabase-key", shape: `sb_secret_[\w-]{20,}`, is: isVaried, hit: "sb_secret_{31}", miss: "sb_secret_of_the_whole_project", from: "supabase.com/docs: API keys"},
 	{name: "vercel-blob-token", alone: true, shape: `vercel_blob_rw_\w{30,}`, hit: "vercel_blob_rw_{16}_{30}", miss: "vercel_blob_rw_token", from: "vercel.com/docs: Blob tokens"},
 	{name: "render-key", shape: `rnd_[A-Za-z0-9]{24,}`, is: isMixedOrShuffled, hit: "rnd_{28}", miss: "rnd_generator", from: "shape seen in keys"},
@@ -546,10 +546,23 @@ var contexts = []*rule{
 	{name: "x-amz-security-token", after: "X-Amz-Security-Token=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Security-Token={120}", miss: "X-Amz-Security-Token=x", from: "docs.aws.amazon.com: signed requests"},
 	{name: "password", after: " password ", shape: visible + `{8,}`, where: isNetrcLine, fit: lenWithoutFullStop, is: looksRandom, hit: "machine h.example login u password {16}", miss: "the password must-be-at-least-8-characters-long", from: "gnu.org: .netrc"},
 	{name: "userinfo", after: " -u ", expects: looseValue, shape: `[\w.@-]+:` + word + `{8,}`, is: afterColon, hit: "curl -u \"admin:{16}\" https://h.example", miss: "sort -u names:of-all-the-things", from: "curl.se: man page"},
-	{name: "userinfo", after: " --user ", expects: looseValue, shape: `[\w.@-]+:` + word + `{8,}`, is: afterColon, hit: "curl --user 'admin:{16}' https://h.example", miss: "--user 1000:1000", from: "curl.se: man page"},
-	{name: "userinfo", after: " --user=", expects: looseValue, shape: `[\w.@-]+:` + word + `{8,}`, is: afterColon, hit: "curl --user=admin:{16} https://h.example", miss: "--user=1000:1000", from: "curl.se: man page"},
-	{name: "userinfo", after: " -U ", expects: looseValue, shape: `[\w.@-]+:` + word + `{8,}`, is: afterColon, hit: "curl -U proxy:{16} https://h.example", miss: "psql -U postgres:of-all", from: "curl.se: man page"},
+	{name: "userinfo", after: " --user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user 'admin:{16}' https://h.example", miss: "--user 1000:1000", from: "curl.se: man page"},
+	{name: "userinfo", after: " --user=", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user=admin:{16} https://h.example", miss: "--user=1000:1000", from: "curl.se: man page"},
+	{name: "userinfo", after: " -U ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl -U proxy:{16} https://h.example", miss: "psql -U postgres:of-all", from: "curl.se: man page"},
 	{name: "userinfo", after: " -a ", where: commandOf("http "), expects: looseValue, shape: `[\w.@-]+:` + word + `{8,}`, is: afterColon, hit: "http -a admin:{16} h.example", miss: "ls -a names:of-all-the-things", from: "httpie.io/docs: authentication"},
+	{name: "secret", after: " --body ", expects: looseValue, where: isSetCommand, shape: word + `{8,}`, is: looksRandom, hit: "gh secret set API_KEY --body {24}", miss: "gh issue create --body Aa1Bb2Cc3Dd4Ee5", from: "cli.github.com: gh secret set"},
+	{name: "secret", after: " -b ", expects: looseValue, where: isSetCommand, shape: word + `{8,}`, is: looksRandom, hit: "gh secret set API_KEY -b {24}", miss: "gh issue create -b Aa1Bb2Cc3Dd4Ee5", from: "cli.github.com: gh secret set"},
+	{name: "password", after: " /p:", expects: looseQuote, where: isRemoteDesktop, shape: word + `{8,}`, is: looksPassword, hit: "xfreerdp /u:app /p:{16} /v:h.example", miss: "msbuild /p:Aa1Bb2Cc3Dd4Ee5", from: "man xfreerdp"},
+	{name: "userinfo", after: " /user:", where: isNetUse, shape: "[^\\x00-\\x20\"'`<>]+ " + word + `{8,}`, is: afterSpace, hit: "net use z: //h/s /user:app {16}", miss: "net use z: //h/s /user:app persistent", from: "learn.microsoft.com: net use"},
+	{name: "password", after: "AUTH default ", where: isRedisPrompt, shape: word + `{8,}`, is: isRandomPassword, hit: "127.0.0.1:6379> AUTH default {16}", miss: "the command AUTH default Aa1Bb2Cc3Dd4Ee5", from: "redis.io/docs: AUTH"},
+	{name: "password", after: "AUTH ", where: isRedisPrompt, shape: word + `{8,}`, is: isRandomPassword, hit: "127.0.0.1:6379> AUTH {16}", miss: "the command AUTH Aa1Bb2Cc3Dd4Ee5", from: "redis.io/docs: AUTH"},
+	{name: "userinfo", after: "echo ", expects: looseQuote, shape: `[\w.-]{1,32}:` + word + "{8,}[\"']{0,1} {0,1}\\|[^c]{1,20}chpasswd", fit: lenBeforePipe, is: afterColon, hit: "echo 'root:{16}' | sudo chpasswd", miss: "echo 'root:internationalization' | chpasswd", from: "man chpasswd"},
+	{name: "password", after: "send \"", where: isPasswordPrompt, shape: word + `{8,}`, ends: isReturn, is: looksPassword, hit: "expect \"assword:\"\nsend \"{16}\\r\"", miss: "expect \"$ \"\nsend \"Aa1Bb2Cc3Dd4Ee5\\r\"\n", from: "man expect"},
+	{name: "secret", after: "default = \"", where: isTerraformVariable, shape: inQuotes, is: inLine(isRandomPassword), hit: "variable \"db_password\" {\n  default = \"{16}\"\n}", miss: "variable \"db_name\" {\n  default = \"Aa1Bb2Cc3Dd4Ee5\"\n}", from: "developer.hashicorp.com/terraform: variables"},
+	{name: "secret", after: "  = \"", where: isTerraformVariable, shape: inQuotes, is: inLine(isRandomPassword), hit: "variable \"db_password\" {\n  type      = string\n  sensitive = true\n  default   = \"{16}\"\n}", miss: "variable \"db_password\" {\n  version   = \"Aa1Bb2Cc3Dd4Ee5\"\n}", from: "developer.hashicorp.com/terraform: variables"},
+	{name: "secret", after: "= @\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "var apiKey = @\"{24}\";", miss: "var apiName = @\"Aa1Bb2Cc3Dd4Ee5\";", from: "learn.microsoft.com: verbatim strings"},
+	{name: "secret", after: "= b\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "api_key = b\"{24}\"", miss: "f(api_name = b\"Aa1Bb2Cc3Dd4Ee5\")", from: "docs.python.org: bytes literals"},
+	{name: "secret", after: "= b'", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "api_key = b'{24}'", miss: "api_name = b'Aa1Bb2Cc3Dd4Ee5'", from: "docs.python.org: bytes literals"},
 	{name: "cookie", after: " -b ", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl -b sid={32} https://h.example", miss: "git checkout -b name=of-the-branch", from: "curl.se: man page"},
 	{name: "cookie", after: " --cookie ", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl --cookie 'sid={32}' https://h.example", miss: "--cookie name=of-the-cookie", from: "shape seen in command lines"},
 	{name: "cookie", after: " --cookie=", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl --cookie=sid={32} https://h.example", miss: "--cookie=name=of-the-cookie", from: "shape seen in command lines"},
@@ -666,6 +679,47 @@ func isSetCommand(tail []byte) bool {
 	return slices.ContainsFunc(setCommands, func(c string) bool { return bytes.Contains(line, []byte(c)) })
 }
 
+// lastLine returns the last line of a text.
+func lastLine(text []byte) []byte { return text[bytes.LastIndexByte(text, '\n')+1:] }
+
+// isRemoteDesktop and isNetUse report whether the last line of a text is a command that takes a password in such a
+// place.
+func isRemoteDesktop(tail []byte) bool { return bytes.Contains(lastLine(tail), []byte("freerdp")) }
+func isNetUse(tail []byte) bool        { return bytes.Contains(lastLine(tail), []byte("net use ")) }
+
+// isRedisPrompt reports whether AUTH begins a line, or follows the prompt of a Redis client.
+func isRedisPrompt(tail []byte) bool {
+	line, _, _ := bytes.Cut(lastLine(tail), []byte("AUTH "))
+	return len(line) == 0 || bytes.HasSuffix(line, []byte("> "))
+}
+
+// isPasswordPrompt reports whether a script waits for a prompt for a password before its last line.
+func isPasswordPrompt(tail []byte) bool {
+	at := bytes.LastIndex(tail, []byte("assword"))
+	return at >= 0 && bytes.Contains(tail[:at], []byte("expect ")) && bytes.Count(tail[at:], []byte("send ")) == 1
+}
+
+// isTerraformVariable reports whether a text ends with the default of a variable that has the name of a credential.
+func isTerraformVariable(tail []byte) bool {
+	if !bytes.HasSuffix(bytes.TrimRight(tail, " =\""), []byte(" default")) {
+		return false
+	}
+	at := bytes.LastIndex(tail, []byte(`variable "`))
+	name, _, ok := bytes.Cut(tail[min(len(tail), max(0, at)+len(`variable "`)):], []byte(`"`))
+	if ok = ok && at >= 0; ok {
+		_, ok = credentialName(name, inText)
+	}
+	return ok
+}
+
+// isNamedLiteral reports whether a text ends with the name of a credential, an equals sign and the beginning of a
+// literal.
+func isNamedLiteral(tail []byte) bool {
+	name := bytes.TrimRight(tail[:bytes.LastIndexByte(tail, '=')], " ")
+	_, ok := credentialName(name[len(name)-countTrailing(name, inName):], inText)
+	return ok
+}
+
 // isTypedSecret reports whether a text ends with the name of a credential, a colon, a type and an equals sign.
 func isTypedSecret(tail []byte) bool {
 	colon := bytes.LastIndexByte(tail, ':')
@@ -756,6 +810,18 @@ func isPgpassRest(text []byte) bool {
 var digits = classOf("", "09")
 
 func isQuote(c byte) bool { return c == '\'' }
+
+// isReturn reports whether a character is a line break, or begins its escape.
+func isReturn(c byte) bool { return c == '\r' || c == '\n' || c == '\\' }
+
+// lenBeforePipe returns the length of a text before a quote or a pipe.
+func lenBeforePipe(text []byte) int { return bytes.IndexAny(text, "\"'| ") }
+
+// afterSpace requires a password after a name and a space.
+func afterSpace(text []byte) bool {
+	_, password, _ := bytes.Cut(text, []byte(" "))
+	return looksPassword(password) && password[0] != '/'
+}
 
 // afterEquals requires a random value after a name and an equals sign.
 func afterEquals(text []byte) bool {

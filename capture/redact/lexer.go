@@ -45,6 +45,7 @@ type container struct {
 	field   keyMeaning // meaning of the key of the current value
 	named   secretName // the name for the value, if hasName is set: it comes from the field or the element before the value
 	hasName bool
+	listed  uint64 // number of the value after a name and a comma in a text that is not JSON, or 0
 }
 
 const (
@@ -157,6 +158,9 @@ func (l *lexer) scanStructure(p []byte) int {
 func (l *lexer) retractKey(c byte) {
 	l.keyed = false
 	if top := l.top(); top != nil && c != ':' {
+		if c == ',' && top.field.secret { // setenv("API_KEY", "…")
+			top.named, top.listed = top.field.name, top.n+1
+		}
 		top.field = keyMeaning{}
 	}
 }
@@ -285,6 +289,9 @@ func (l *lexer) expectValue(top *container) {
 	case m.hasText() || m.isDropping():
 	case out.want.rule != nil: // a secret is expected here in text that is not JSON
 		m.want, out.want = out.want, expectation{}
+	case l.isKey && top.listed > 0 && top.listed == top.n:
+		m.expectField(top.named)
+		m.want.rule = values[top.named.value][quotedForm]
 	case l.isKey || top != nil && top.field.list && !top.array:
 	case top != nil && top.field.secret:
 		if m.expectField(top.field.name); top.array && top.field.name.value != isCookies {
@@ -364,10 +371,14 @@ func (l *lexer) closeString() {
 		top.field = l.s.r.fields.meaningOf(l.hash, l.s.inside.allRead())
 	case top == nil: // in text that is not JSON, the string may be a name
 		l.s.outside.passOver(l.s.inside.allRead())
+		l.s.outside.passOver([]byte{'"'})
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
 	case top.array || !l.joined && top.field.names:
-		top.named, top.hasName = l.nameOfNext(top)
+		if top.named, top.hasName = l.nameOfNext(top); top.hasName && top.array && top.n == 0 { // environ["API_KEY"] = "…"
+			l.s.outside.passOver(l.lastString())
+			l.s.outside.passOver([]byte{'"'})
+		}
 	}
 	l.skipped = nil
 	l.s.pauseText(l.joined)
@@ -376,14 +387,19 @@ func (l *lexer) closeString() {
 // nameOfNext returns the secretName for the value after a string that is a name. The value is the next element of a
 // list, or the field "value". The second result is false if the string doesn't name a secret.
 func (l *lexer) nameOfNext(top *container) (secretName, bool) {
-	name := l.s.inside.allRead()
-	if l.skipped != nil {
-		name = l.skipped
-	}
+	name := l.lastString()
 	if len(name) > maxNameChars || top.array && countTrailing(name, inName) < len(name) {
 		return secretName{}, false
 	}
 	return headerName(name)
+}
+
+// lastString returns the end of the string that was read last.
+func (l *lexer) lastString() []byte {
+	if l.skipped != nil {
+		return l.skipped
+	}
+	return l.s.inside.allRead()
 }
 
 // hashString updates the hash of a key or an index.

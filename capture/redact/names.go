@@ -83,7 +83,7 @@ var plainBefore = wordSet(`page next continue continuation cursor sync csrf xsrf
 // secret. A name that ends with one of plainNames is an ordinary word.
 var (
 	plainAnywhere = wordSet("public publishable csrf xsrf")
-	plainNames    = strings.Fields("bypass compass trespass surpass encompass")
+	plainNames    = strings.Fields("bypass compass trespass surpass encompass clientrequesttoken changetoken lifecycleactiontoken vapidkey sitekey")
 )
 
 // addedWords are words after the name of a credential that don't change its meaning, as in secret_key_base. Numbers

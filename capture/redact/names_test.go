@@ -18,7 +18,7 @@ var credentialNames = strings.Fields(`NEXTAUTH_SECRET PAGERDUTY_API_TOKEN MEMCAC
 // plainNamesOfAll are similar names whose values are ordinary.
 var plainNamesOfAll = strings.Fields(`nextPageToken next_page_token continuation_token csrf_token csrftoken csrfmiddlewaretoken page_token pagetoken PUBLIC_KEY publicKey
 	cache_key prompt_cache_key idempotency_key primary_key foreignKey sort_key cancel_token eos_token max_tokens monkey turkey key keyboard bypass BYPASS compass
-	author path pattern code sig signature`)
+	author path pattern code sig signature clientRequestToken ChangeToken VAPID_KEY siteKey`)
 
 // requestNames are headers, and requestParameters are parameters of a URL. Their values are always replaced.
 var (
@@ -34,7 +34,8 @@ var (
 func TestCredentialNames(t *testing.T) {
 	value := sample("{28}")
 	forms := []string{"%s=%s", "export %s=%s", "%s: %s", "{\"a\":1,\"%s\":\"%s\"}", "{'%s': '%s'}", "%s = \"%s\"", "a=b&%s=%s&c=d", "https://h.example/?x=1&%s=%s", "- name: %s\n  value: %s",
-		`{"name":"%s","value":"%s"}`, `{"key":"%s","value":"%s"}`, `["%s","%s"]`, "<%s>%s</a>", "| %s | %s |", "**%s:** %s", "%s: >-\n    %s", "  \"%s\": \"%s\",\n"}
+		`{"name":"%s","value":"%s"}`, `{"key":"%s","value":"%s"}`, `["%s","%s"]`, "<%s>%s</a>", "| %s | %s |", "**%s:** %s", "%s: >-\n    %s", "  \"%s\": \"%s\",\n",
+		`os.Setenv("%s", "%s")`, `f(c) { setEnv("%s","%s"); }`, `environ["%s"] = "%s"`, "\x1b[1m%s\x1b[0m=\x1b[33m%s\x1b[0m", "\x1b[36m%s\x1b[39m: \x1b[32m\"%s\"\x1b[0m"}
 	for _, name := range credentialNames {
 		for _, form := range forms {
 			text := fmt.Sprintf(form, name, value)

@@ -102,6 +102,8 @@ func TestNoPasswords(t *testing.T) {
 		"    --- PASS: TestAddrString/ipv4-in-ipv6+zone (0.00s)", "Secret: TPM2BEncryptedSecret{", "replace(`\"access_token\":\"`+x509SyntheticToken3+`\",`)", "replace('{\"password\":\"' + fakePassword2 + '\"}')",
 		`SessionID: "sesn_02BXaLbZCnS4xNQEaznFEyv8"`, "password: p@ssw0rd", "password=longpasswordofmanycharacters1234567890", "password: P@ssw0rd1234", "ftp://user:p@ssword@h.example", "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==",
 		"Cookie: __utmz=000000000.0000000000.00.0.utmcsr=h.example|utmccn=(referral)|utmcmd=referral", "ABIAAQCATEIAAAAAADQAAAAAAAAAAycAABIAAQDATEIAAAAAAHYA", "+EAAAAAAAPHwBIgf4AAEAAD4MYAQAASIsU8kiJxkjB6A1IJf8fAABIi7zCAAAgAIQCildj",
+		"clientSecret: SomeType2048;", "ClientRequestToken: NonEmptyMaxLength64String;", "    ownPass: !!ownPass", "https://codecov.io/gh/a/b/graph/badge.svg?token=lWZ9OBQ7GM", `"SecretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY"`,
+		"new URL('http://abc:xyz@h.example')", `set("page_token", "Aa1Bb2Cc3Dd4Ee5Ff6")`, `{ set("name", "Aa1Bb2Cc3Dd4Ee5Ff6") }`, `m["name"] = "Aa1Bb2Cc3Dd4Ee5Ff6"`, "name\x1b[0m: \x1b[33mAa1Bb2Cc3Dd4Ee5Ff6\x1b[0m",
 		"in|inline|inout|interface|line|lineadj|linear|namespace|null|out|packoffset|packs|of|pass|pixelfragment|point|precise",
 	} {
 		for _, form := range []string{text, quotedPlain(text), quotedPlain(quotedPlain(text))} {

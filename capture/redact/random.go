@@ -79,7 +79,15 @@ func isSignRich(text []byte) bool {
 
 // isNumberedName reports whether a string is a name in a program that consists of words and numbers, such as
 // NonEmptyString128.
-func isNumberedName(text []byte) bool {
+func isNumberedName(text []byte) bool { return isWordsAndNumbers(text) && isLongWords(text) }
+
+// isTypeName reports whether a text is the name of a type with a number, such as SomeType2048.
+func isTypeName(text []byte) bool {
+	return 'A' <= text[0] && text[0] <= 'Z' && len(text) >= 10 && hasBothCases(text) && isWordsAndNumbers(text)
+}
+
+// isWordsAndNumbers reports whether a string consists of words and at most two numbers.
+func isWordsAndNumbers(text []byte) bool {
 	if len(text) > 40 || countTrailing(text, inWord) < len(text) || !hasLetter(text) {
 		return false
 	}
@@ -94,7 +102,7 @@ func isNumberedName(text []byte) bool {
 		}
 		letters = append(letters, c)
 	}
-	return numbers <= 2 && isWords(bytes.Trim(letters, "_")) && isLongWords(letters)
+	return numbers <= 2 && isWords(bytes.Trim(letters, "_"))
 }
 
 // isLongWords reports whether a string has more letters than signs and a word of at least five letters.
@@ -102,7 +110,9 @@ func isLongWords(text []byte) bool {
 	longest, letters := 0, 0
 	for len(text) > 0 {
 		before, word := splitWord(text)
-		longest, letters = max(longest, len(word)), letters+len(word)
+		if word != "" && word[0] > '9' {
+			longest, letters = max(longest, len(word)), letters+len(word)
+		}
 		if len(before) == 0 {
 			break
 		}
@@ -274,7 +284,8 @@ var placeholders = []string{
 
 // isPlaceholder reports whether a string is a placeholder for a credential.
 func isPlaceholder(text []byte) bool {
-	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || isJoined(text) || bytes.Contains(text, []byte("${")) || bytes.Contains(text, []byte("{{")) {
+	if len(text) == 0 || strings.IndexByte("$%{<@[(", text[0]) >= 0 || isJoined(text) || bytes.Contains(text, []byte("${")) ||
+		bytes.Contains(text, []byte("{{")) || bytes.Contains(text, []byte("EXAMPLE")) {
 		return true
 	}
 	return hasPlaceholder(bytes.ToLower(text))
@@ -337,7 +348,7 @@ func userinfoLen(text []byte) int {
 // commonPasswords are passwords that people use in examples.
 var commonPasswords = map[string]bool{
 	"pass": true, "password": true, "passwd": true, "passw0rd": true, "pwd": true, "secret": true, "user": true, "test": true, "guest": true, "token": true,
-	"example": true, "opensesame": true, "foo": true, "bar": true, "abc": true, "xxx": true, "key": true, "pw": true,
+	"example": true, "opensesame": true, "foo": true, "bar": true, "abc": true, "xyz": true, "xxx": true, "key": true, "pw": true,
 }
 
 // signsAsLetters replaces the signs and digits that people write instead of letters in common passwords.
@@ -349,18 +360,22 @@ func isCommonPassword(lower string) bool {
 	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)]
 }
 
-// afterColon requires a name, a colon, and a string that is random, or that looks like a password and isn't made of
+// afterColon requires a name, a colon or a percent sign, and a string that is random, or that looks like a password and isn't made of
 // words.
 func afterColon(text []byte) bool {
-	_, password, ok := bytes.Cut(text, []byte(":"))
-	return ok && (looksRandom(password) || looksPassword(password) && !isWords(password))
+	n := bytes.IndexAny(text, ":%")
+	if n < 0 {
+		return false
+	}
+	password := text[n+1:]
+	return looksRandom(password) || looksPassword(password) && !isWords(password)
 }
 
 // letterPairs are the 300 most frequent pairs of letters in the words of Go's and npm's documentation: each letter,
 // and the letters that follow it. 83 % of the words with at least eight letters contain only these pairs. The same is
 // true of only 1 % of random strings of eight letters.
 var letterPairs = func() (is [26][26]bool) {
-	for _, one := range strings.Fields(`abcdfgiklmnprstuvwxy baeilorsuy cacehiklorstuy dadefilorsuy eabcdefghilmnopqrstuvwxy fadefilorstuy gaceghilnorsu
+	for _, one := range strings.Fields(`abcdfgiklmnprstuvwxy baeilorsuy cacehiklorstuy dadefilorsuy eabcdefghilmnopqrstuvwxy fadefilorstuy gaceghilnorstu
 		haeimortu iabcdefglmnoprstvxz je kaeis ladeilostuvy mabeikmopsu nabcdefgiklmnoprstuv oabcdfgiklmnoprstuvw pacehiloprstu qu rabcdefgiklmnoprstuvy
 		saceghiklmopstuwy tacdefhilmoprstuy uabcdefgilmnoprst vaeimos waehinors xaceiptv yeimnps zaei`) {
 		for i := 1; i < len(one); i++ {

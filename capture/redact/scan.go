@@ -98,6 +98,10 @@ func newScanner(shapes []*rule) *scanner {
 			s.addAssignment(before + string(sign))
 		}
 	}
+	for _, colour := range []string{"[0m", "39m", "22m", "\x1b[m"} { // the ends of a terminal's colours
+		s.addAssignment(colour[len(colour)-3:] + "=")
+		s.addAssignment(colour[len(colour)-3:] + ":")
+	}
 	for _, name := range secretNames {
 		if len(name.end) == 1 {
 			s.addAssignment(`"` + name.end + `":`)

@@ -58,7 +58,7 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 		isPhrase: {isNothing, isNothing, isNothing}, isCookies: {isNothing, isNothing, isNothing}, isPrivate: {isNothing, isNothing, isNothing},
 	} {
 		rules := &all[test]
-		bare := func(text []byte) bool { return !isExpression(text) && is.bare(text) }
+		bare := func(text []byte) bool { return !isExpression(text) && !isTypeName(text) && is.bare(text) }
 		rules[bareForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
 		rules[pairForm] = rules[bareForm]
 		rules[quotedForm] = valueRule(rule{shape: inQuotes, is: inLine(is.bare)}, `"`, true)
@@ -103,7 +103,7 @@ func isTyped(text []byte) bool {
 		literal := text[n] == '{' && n == len(text)-1 && 'A' <= text[0] && text[0] <= 'Z' && countTrailing(text[:n], inWord) == n
 		return isWords(text[:n]) || isExpression(text[:n]) || text[n] == '(' || literal
 	}
-	return isExpression(text)
+	return isExpression(text) || text[0] == '!' && isWords(bytes.TrimLeft(text, "!"))
 }
 
 // valueRule completes the rule of a value. If must is set, the value must be followed by one of the ends; otherwise,
@@ -118,12 +118,15 @@ func valueRule(r rule, ends string, must bool) *rule {
 // an assignment: NAME=, name: , "name":, &name=. The result ok is false if the name isn't that of a secret.
 func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	sign := text[len(text)-1]
-	rest := bytes.TrimRight(text[:len(text)-1], " \t*")
+	rest := trimColour(bytes.TrimRight(text[:len(text)-1], " \t*"))
 	quoted := len(rest) > 0 && strings.IndexByte("\"'`]", rest[len(rest)-1]) >= 0
 	if quoted {
 		rest = bytes.TrimRight(rest[:len(rest)-1], "\"'`")
 	}
 	n := countTrailing(rest, inName)
+	if colour := bytes.IndexByte(rest[len(rest)-n:], 'm'); colour > 0 && colour < 6 && bytes.HasSuffix(rest[:len(rest)-n], []byte("\x1b[")) {
+		n -= colour + 1
+	}
 	name := rest[len(rest)-n:]
 	if n == 0 {
 		return secretName{}, 0, false
@@ -161,6 +164,16 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	return known, form, ok && !isResourceName(known, before, sign)
 }
 
+// trimColour removes a terminal's colour code from the end of a text.
+func trimColour(text []byte) []byte {
+	if bytes.HasSuffix(text, []byte("m")) {
+		if at := bytes.LastIndexByte(text, escape); at > 0 && len(text)-at <= 6 {
+			return text[:at]
+		}
+	}
+	return text
+}
+
 // isLineStart reports whether a name begins a line of an environment or of YAML. If it does, the value is the rest of
 // the line.
 func isLineStart(before, name []byte, sign byte, tight bool) bool {
@@ -192,9 +205,9 @@ func followsPair(before []byte) bool {
 }
 
 // isResourceName reports whether the name is a part of a longer name whose parts are separated by colons, as in
-// arn:aws:secretsmanager:us-east-1:123456789012:secret:.
+// arn:aws:secretsmanager:us-east-1:123456789012:secret:. The token in the URL of a badge is also public.
 func isResourceName(known secretName, before []byte, sign byte) bool {
-	return sign == ':' && known.end == "secret" && bytes.HasSuffix(before, []byte(":"))
+	return sign == ':' && known.end == "secret" && bytes.HasSuffix(before, []byte(":")) || known.end == "token" && bytes.HasSuffix(before, []byte("badge.svg?"))
 }
 
 // linePrefix is the set of characters that programs write before each line of a file.
@@ -295,6 +308,7 @@ type expectation struct {
 	sign   byte // the sign of an assignment whose value has not begun
 	quoted bool // the name is in quotes, as in JSON; a value without quotes is then not text
 	folded bool // the value is on the next line, as in YAML after >-
+	colour bool // a terminal's colour code, which may precede the value, has begun
 	gap    int  // number of characters since the context
 	words  int  // number of words that were tried as an authorization
 	quote  int  // length of the quote before the value
@@ -309,6 +323,9 @@ const (
 	cookieLine                  // each value of a line
 	authorities                 // the first two words: a scheme and a credential
 )
+
+// escape is the first character of a terminal's colour code. The last one is m.
+const escape = '\x1b'
 
 const (
 	maxSpaces = 16 // maximum number of spaces before a value
@@ -403,6 +420,9 @@ func (m *matcher) nextRule(u character) *rule {
 	}
 	rule := w.rule
 	switch {
+	case w.colour || c == escape && w.gap <= maxSpaces:
+		w.colour = c != 'm' && w.gap <= maxIndent
+		return nil
 	case w.sign == 0: // after a context, the secret begins immediately
 	case (c == ' ' || c == '\t') && w.gap <= maxSpaces || w.folded && (c <= ' ' || c == '-' || c == '+') && w.gap <= maxIndent:
 		return nil
