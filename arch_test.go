@@ -31,6 +31,7 @@ var packageRules = []struct {
 	{"providers/client", []string{"providers/protocol"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"providers/js", []string{"providers/protocol"}, []string{"os", "net", "net/*", "github.com/*"}},
 	{"providers/textcall", nil, []string{"os", "net", "net/*", "github.com/*"}},
+	{"providers/mcp", []string{"stream", "providers/schema"}, []string{"os", "net", "net/http"}},
 	{"providers/toolrun", []string{"stream", "providers/protocol", "providers/mcp"}, []string{"os", "net", "net/http"}},
 	{"providers/requestrules", []string{"stream", "providers/protocol", "providers/replay"}, []string{"os", "net", "net/http"}},
 	{"providers/fix", []string{"stream", "providers/protocol", "providers/requestrules"}, []string{"os", "net", "net/http"}},

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"toolscope/providers/schema"
 	"toolscope/stream"
 	"toolscope/stream/json"
 )
@@ -139,6 +140,7 @@ type dialogue struct {
 	file    string // the file that contains the exchange
 	scope   string // requests with the same scope share a set of ids
 	url     string // URL of an exchange over HTTP
+	version string // protocol version in the header of a request over HTTP; "" if there is none
 	status  int    // status of the response over HTTP
 	at      [2]time.Duration
 	known   int32
@@ -193,7 +195,7 @@ func (l *Log) Begin(number int, h *stream.Head) {
 			t.server = l.serverOf(name, h.Run)
 		}
 		if v := firstValue(h.Header["Mcp-Protocol-Version"]); v != "" {
-			t.server.Version = v
+			t.server.Version, t.version = v, v
 		}
 	}
 	l.talks[number] = t
@@ -244,6 +246,7 @@ func (l *Log) Write(r *stream.Record, known int32) {
 	t.readNote(r)
 	if r.Lost > 0 {
 		t.server.Gaps += r.Lost
+		t.server.forgetOutputs()
 		t.addGap(r.Request)
 	}
 	switch {
@@ -328,6 +331,7 @@ func (t *dialogue) readFrame(f stream.Frame, fromServer bool) {
 	}
 	if f.Kind == stream.FrameResidue && f.Why == oversizedMessage {
 		t.server.noteLimit(at, "a message from the %s is longer than %d bytes: toolscope didn't read it", side, maxMessageBytes)
+		t.server.forgetOutputs()
 		t.loseResponses(!fromServer, !t.stdio)
 		t.server.forgot = t.server.forgot || !fromServer
 	}
@@ -367,6 +371,10 @@ func (l *Log) Close() {
 type Tool struct {
 	Name   string
 	Schema json.Value // schema of the arguments; nil if there is none, or if it is longer than MaxKept
+	Output json.Value // schema of the structured content; nil if there is none, or if it is too long or may be outdated
+
+	scope  string              // scope of the request for the list
+	output *schema.ValueSchema // Output, compiled; nil until it is needed
 }
 
 // maxTools is the maximum number of tools that are kept per server. It also limits the server's former tools.
@@ -375,22 +383,25 @@ const maxTools = 4096
 // updateTools reads a list of tools, or one page of a list. Tools that are missing from the list or changed in it
 // become former tools. A tool that is not in the pages so far may be in a later page, or in a page that was not
 // captured.
-func (s *Server) updateTools(result json.Value, continues bool, at time.Duration) {
-	complete := !continues || s.listing // no earlier page is missing
-	if !continues || !complete {
+func (s *Server) updateTools(result json.Value, r *Request) {
+	complete := !r.continues || s.listing // no earlier page is missing
+	if !r.continues || !complete {
 		s.listed = nil
 	}
 	for one := range result.Get("tools").Elements() {
-		t := Tool{Name: one.Get("name").Text()}
-		if schema := one.Get("inputSchema"); schema.Kind() == '{' && len(schema) <= MaxKept {
-			t.Schema = bytes.Clone(schema)
+		t := Tool{Name: one.Get("name").Text(), scope: r.scope}
+		if input := one.Get("inputSchema"); input.Kind() == '{' && len(input) <= MaxKept {
+			t.Schema = bytes.Clone(input)
+		}
+		if output := one.Get("outputSchema"); output.Kind() == '{' && len(output) <= MaxKept && r.changes == s.Changes {
+			t.Output = bytes.Clone(output)
 		}
 		switch {
 		case t.Name == "":
 		case len(s.listed) < maxTools:
 			s.listed = append(s.listed, t)
 		default:
-			s.noteLimit(at, "the server has more than %d tools: toolscope doesn't keep the others", maxTools)
+			s.noteLimit(r.Answered, "the server has more than %d tools: toolscope doesn't keep the others", maxTools)
 		}
 	}
 	more := result.Get("nextCursor").HasText()
@@ -402,6 +413,7 @@ func (s *Server) updateTools(result json.Value, continues bool, at time.Duration
 		switch {
 		case slices.ContainsFunc(s.listed, same):
 		case (more || !complete) && !slices.ContainsFunc(s.listed, named):
+			t.Output = nil // a later page may change it
 			tools = append(tools, t)
 		case len(s.FormerTools) < maxTools:
 			s.FormerTools = append(s.FormerTools, t)
@@ -466,10 +478,14 @@ func (s *Server) noteFinding(at time.Duration, d *stream.Diagnosis, format strin
 	s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
 }
 
-// noteLimit reports that toolscope didn't read or keep something because of a limit. It reports the same message only
-// once.
+// noteLimit reports that toolscope didn't read or keep something because of a limit.
 func (s *Server) noteLimit(at time.Duration, format string, args ...any) {
-	f := limitExceeded.Finding(format, args...)
+	s.noteOnce(at, limitExceeded, format, args...)
+}
+
+// noteOnce adds a finding, unless the server already has a finding with the same message.
+func (s *Server) noteOnce(at time.Duration, d *stream.Diagnosis, format string, args ...any) {
+	f := d.Finding(format, args...)
 	if !slices.ContainsFunc(s.Notes, func(n ServerNote) bool { return n.Finding != nil && n.Text == f.Message }) {
 		s.addNote(ServerNote{At: at, Finding: &f, Text: f.Message})
 	}
@@ -492,7 +508,7 @@ func (s *Server) Findings() (list []stream.Finding) {
 }
 
 // Findings lists all diagnoses that this package makes.
-var Findings = []*stream.Diagnosis{strayOutput, strayBody, strayAsk, strayAnswer, serverError, limitExceeded}
+var Findings = []*stream.Diagnosis{strayOutput, strayBody, strayAsk, strayAnswer, serverError, badResult, limitExceeded}
 
 var (
 	strayOutput = &stream.Diagnosis{
@@ -563,8 +579,11 @@ type Request struct {
 	KnownAsked, KnownAnswered int32 // number of model events when the request and the response arrived
 	token                     string
 	scope                     string
-	waits                     bool // the server needs more input before it sends the result
-	continues                 bool // the request asks for a later page of a list
+	version                   string     // protocol version in which the request was sent; "" if it is unknown
+	changes                   int        // value of Server.Changes when the request was sent
+	output                    json.Value // for tools/call without a response, Tool.Output when the request was sent
+	waits                     bool       // the server needs more input before it sends the result
+	continues                 bool       // the request asks for a later page of a list
 }
 
 // MaxKept is the maximum number of bytes that are kept of each text.

@@ -80,7 +80,7 @@ func TestConversations(t *testing.T) {
 			>{"result":{"protocolVersion":"2025-11-25","serverInfo":{"name":"Files"}},"jsonrpc":"2.0","id":0}
 			<{"method":"notifications/initialized","jsonrpc":"2.0"}
 			<{"method":"tools/call","params":{"name":"sum","arguments":{"a":1},"_meta":{"claudecode/toolUseId":"toolu_1"}},"jsonrpc":"2.0","id":1}
-			>{"result":{"content":[{"type":"text","text":"3"},{"type":"image","data":""}],"structuredContent":{"sum":3}},"jsonrpc":"2.0","id":1}
+			>{"result":{"content":[{"type":"text","text":"3"},{"type":"image","data":"","mimeType":"image/png"}],"structuredContent":{"sum":3}},"jsonrpc":"2.0","id":1}
 			end`, `
 			0 initialize : done in 1
 			1 tools/call sum: done in 1 for toolu_1 text "3" shape {"sum":3} media 1 args {"a":1}`},
@@ -90,7 +90,7 @@ func TestConversations(t *testing.T) {
 			<{"jsonrpc":"2.0","id":"1","method":"tools/call","params":{"name":"b"}}
 			<{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}}
 			>{"jsonrpc":"2.0","id":"1","result":{"isError":true,"content":[]}}
-			>{"jsonrpc":"2.0","id":1,"result":{}}`, `
+			>{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`, `
 			1 tools/call a: done in 5 for call_1
 			server 1 roots/list : refused in 2 error -32601 no
 			"1" tools/call b: done in 2 failed`},
@@ -131,7 +131,7 @@ func TestConversations(t *testing.T) {
 			end`, `1 tools/call a: unknown`},
 		{"what no gap is in is still told", `
 			<{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}}
-			>{"jsonrpc":"2.0","id":1,"result":{}}
+			>{"jsonrpc":"2.0","id":1,"result":{"content":[]}}
 			lost
 			>rest
 			>{"jsonrpc":"2.0","method":"notifications/message"}`, `1 tools/call a: done in 1`},
@@ -190,7 +190,7 @@ func TestHTTP(t *testing.T) {
 	begin(3, `{"jsonrpc":"2.0","id":0,"result":{}}`)
 	head(3, 202, "")
 	at(3, stream.Record{End: true})
-	data(2, "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,", "\"result\":{}}\n\n")
+	data(2, "id: 1\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,", "\"result\":{\"content\":[]}}\n\n")
 	at(2, stream.Record{End: true})
 	begin(4, `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"c"}}`)
 	head(4, 401, "text/html")

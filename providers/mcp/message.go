@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bytes"
+	"cmp"
 	"strings"
 	"time"
 
@@ -92,8 +93,12 @@ func (t *dialogue) addRequest(m *message, method string, fromServer bool, at tim
 			return
 		}
 	}
+	r.version, r.changes = cmp.Or(t.version, t.server.Version), t.server.Changes
 	if r.IsCall() {
 		t.server.Calls++
+		if tool := t.server.outputTool(r.Tool, r.scope); tool != nil {
+			r.output = tool.Output
+		}
 	}
 	t.log.add(r)
 	t.log.countText(len(r.Args))
@@ -193,35 +198,17 @@ func (t *dialogue) setResponse(r *Request, m *message, at time.Duration, known i
 	r.setResult(m.result)
 	t.log.countText(len(r.Text) + len(r.Structured) - held)
 	switch r.Method {
+	case "tools/call":
+		if !r.FromServer {
+			t.checkResult(r, m.result)
+		}
 	case "initialize":
 		t.server.Version = m.result.Get("protocolVersion").Text()
 		t.server.Title = m.result.Get("serverInfo").Get("name").Text()
 	case "tools/list":
 		if !r.FromServer {
-			t.server.updateTools(m.result, r.continues, r.Answered)
+			t.server.updateTools(m.result, r)
 		}
-	}
-}
-
-// setResult reads a result. It keeps at most MaxKept bytes of the text and of the structured content.
-func (r *Request) setResult(result json.Value) {
-	r.Size = len(result)
-	r.waits = result.Get("resultType").Is("input_required")
-	r.Failed = result.Get("isError").IsTrue()
-	r.Text, r.TextSize, r.Media, r.Structured, r.StructuredSize = "", 0, 0, nil, 0
-	var text strings.Builder
-	for part := range result.Get("content").Elements() {
-		if t := part.Get("text"); t.IsString() {
-			words := t.Text()
-			r.TextSize += len(words)
-			text.WriteString(words[:min(len(words), MaxKept-text.Len())])
-		} else if part != nil {
-			r.Media++
-		}
-	}
-	r.Text = text.String()
-	if shape := result.Get("structuredContent"); shape.IsPresent() {
-		r.Structured, r.StructuredSize = clipRaw(shape), len(shape)
 	}
 }
 
@@ -245,6 +232,7 @@ func (t *dialogue) readNotification(m *message, method string, fromServer bool, 
 		t.applyCancellation(cancellation{r, at, t.known})
 	case "notifications/tools/list_changed":
 		t.server.Changes++
+		t.server.forgetOutputs()
 	}
 }
 

@@ -87,7 +87,7 @@ func TestCancelledLate(t *testing.T) {
 		want := Cancelled
 		if answered {
 			want = Done
-			l.Write(&stream.Record{Exchange: 1, At: 99 * time.Millisecond, Data: []byte("data: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{}}\n\n")}, 0)
+			l.Write(&stream.Record{Exchange: 1, At: 99 * time.Millisecond, Data: []byte("data: {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[]}}\n\n")}, 0)
 		}
 		l.Write(&stream.Record{Exchange: 1, At: 101 * time.Millisecond, End: true}, 0)
 		if got := l.Requests[2].State; got != want || len(l.Servers[0].Findings()) > 0 {

@@ -158,6 +158,39 @@ func (c *compiledSchema) validate(args []byte, toks json.TokenList) (all []*json
 	return flattenErrors(err.(*jsonschema.ValidationError)), why
 }
 
+// A ValueSchema is the schema of a value that is not the arguments of a call.
+type ValueSchema struct{ compiled *compiledSchema }
+
+// CompileValue compiles the text of a schema. If the text can't be used as a schema, every value is allowed.
+func CompileValue(text json.Value) *ValueSchema {
+	c := compileSchema(text)
+	if c.note.Text != "" {
+		c = nil
+	}
+	return &ValueSchema{c}
+}
+
+// FindProblem returns the first place in a value that the schema doesn't allow, with the reason. The result is empty
+// if there is no such place, or if the value can't be checked. The parameter name is the name of the value.
+func (s *ValueSchema) FindProblem(value json.Value, name string) (problem stream.Message) {
+	if s.compiled == nil {
+		return problem
+	}
+	var lex json.Lexer
+	lex.Write(value)
+	lex.Close()
+	all, _ := s.compiled.validate(value, lex.Tokens())
+	where, first := newSpans(value, lex.Tokens(), all), len(value)+1
+	for _, e := range all {
+		for _, v := range complaintsOf(e, where) {
+			if text := v.messageIn(name, name); v.off < first || v.off == first && text.Text < problem.Text {
+				problem, first = text, v.off
+			}
+		}
+	}
+	return problem
+}
+
 // valueOf reads the next value in the form that the validator wants. It does the same as jsonschema.UnmarshalJSON, which
 // copies the text first and allocates much more memory.
 func valueOf(s *json.Scanner) any {
@@ -364,8 +397,12 @@ func earlyOf(e *jsonschema.ValidationError) *stream.Diagnosis {
 }
 
 // message returns the place and the error.
-func (c violation) message() stream.Message {
-	path := pointerText("", c.err.InstanceLocation, top)
+func (c violation) message() stream.Message { return c.messageIn("", top) }
+
+// messageIn returns the place and the error. The parameter before is the beginning of each place, and outermost is
+// the name for the outermost value.
+func (c violation) messageIn(before, outermost string) stream.Message {
+	path := pointerText(before, c.err.InstanceLocation, outermost)
 	if c.early == UnknownKey {
 		return stream.Messagef("%s: the key %q is not allowed", path, stream.Fact(clipText(c.name)))
 	}

@@ -1,0 +1,208 @@
+package mcp
+
+import (
+	"bytes"
+	"strings"
+
+	"toolscope/providers/schema"
+	"toolscope/stream"
+	"toolscope/stream/json"
+)
+
+// setResult reads a result. It keeps at most MaxKept bytes of the text and of the structured content.
+func (r *Request) setResult(result json.Value) {
+	r.Size = len(result)
+	r.waits = result.Get("resultType").Is("input_required")
+	r.Failed = result.Get("isError").IsTrue()
+	r.Text, r.TextSize, r.Media, r.Structured, r.StructuredSize = "", 0, 0, nil, 0
+	var text strings.Builder
+	for part := range result.Get("content").Elements() {
+		if t := part.Get("text"); t.IsString() {
+			words := t.Text()
+			r.TextSize += len(words)
+			text.WriteString(words[:min(len(words), MaxKept-text.Len())])
+		} else if part != nil {
+			r.Media++
+		}
+	}
+	r.Text = text.String()
+	if shape := result.Get("structuredContent"); shape.IsPresent() {
+		r.Structured, r.StructuredSize = clipRaw(shape), len(shape)
+	}
+}
+
+// badResult is the diagnosis for a result that the specification doesn't allow. What the SDKs refuse was read in their
+// source: CallToolResultSchema and callTool in https://github.com/modelcontextprotocol/typescript-sdk, CallToolResult
+// and ClientSession.call_tool in https://github.com/modelcontextprotocol/python-sdk.
+var badResult = &stream.Diagnosis{
+	Code: "MCP_RESULT_INVALID", Severity: stream.Warn, By: stream.Server,
+	Verdict: "bad MCP data",
+	Meaning: "An MCP server sent a tool result that the MCP specification doesn't allow. Clients that use the named SDK refuse it, so the model gets an error instead of the result.",
+	Advice:  "Correct the result, or the tool's outputSchema, in the server.",
+}
+
+// The parties that refuse a result, as messages name them.
+const (
+	refusedByBoth   stream.Own = "the TypeScript and Python SDKs refuse it"
+	refusedByPython stream.Own = "the Python SDK refuses it"
+)
+
+// The versions of the protocol in which rules for results changed.
+const (
+	versionOfStructured = "2025-06-18" // structuredContent and outputSchema are new
+	versionOfAnyJSON    = "2026-07-28" // structuredContent may be any JSON value; also the latest version known here
+)
+
+// checkResult reports the first problem of a tool result. It reports nothing if bytes of the result may be missing.
+func (t *dialogue) checkResult(r *Request, result json.Value) {
+	expected := r.output
+	if !r.waits {
+		r.output = nil
+	}
+	if !t.stdio && t.server.Gaps > 0 {
+		return
+	}
+	problem, refused := r.contentProblem(result)
+	if problem.Text == "" {
+		problem, refused = r.structuredProblem(result, expected), refusedByBoth
+	}
+	if problem.Text != "" {
+		t.server.noteOnce(r.Answered, badResult, "the result of %q: %s: %s", stream.Fact(clipName(r.Tool)), problem, refused)
+	}
+}
+
+// isOther reports whether a result isn't the result of a finished tool: a request for more input, a task, or the form
+// of the version 2024-10-07.
+func isOther(result json.Value) bool {
+	kind := result.Get("resultType")
+	return kind.IsPresent() && !kind.Is("complete") || result.Get("task").IsPresent() || result.Get("toolResult") != nil
+}
+
+// isRedacted reports whether a value contains the placeholder of a secret. Such a value isn't checked, because the
+// placeholder may have another type, length or form than the secret.
+func isRedacted(value json.Value) bool { return bytes.Contains(value, []byte("[redacted:")) }
+
+// contentProblem returns the first problem of the content, and the party that refuses it. If there is no problem, the
+// message is empty.
+func (r *Request) contentProblem(result json.Value) (problem stream.Message, refused stream.Own) {
+	content := result.Get("content")
+	switch {
+	case isOther(result):
+		return problem, refused
+	case result.Kind() != '{':
+		return stream.Message{Text: "it is not an object"}, refusedByBoth
+	case content == nil:
+		return stream.Message{Text: "content is missing"}, refusedByPython
+	case content.Kind() != '[':
+		if !isRedacted(content) {
+			problem.Text = "content is not an array"
+		}
+		return problem, refusedByBoth
+	}
+	n := 0
+	for block := range content.Elements() {
+		if block != nil && !isRedacted(block) {
+			if problem = r.blockProblem(block); problem.Text != "" {
+				return stream.Messagef("content[%d] %s", n, problem), refusedByBoth
+			}
+		}
+		n++
+	}
+	return problem, refused
+}
+
+// blockFields lists the fields that blocks of each type must have. They are strings. In a block of the type resource,
+// the fields are those of its resource, which must also have text or blob.
+var blockFields = map[string][]string{
+	"text": {"text"}, "image": {"data", "mimeType"}, "audio": {"data", "mimeType"}, "resource_link": {"uri", "name"}, "resource": {"uri"},
+}
+
+// blockProblem returns the first problem of a block of the content. It accepts types of all versions, because clients
+// do so too, and unknown types of versions later than those known here.
+func (r *Request) blockProblem(block json.Value) (problem stream.Message) {
+	kind := block.Get("type")
+	fields, known := blockFields[kind.Text()]
+	switch {
+	case block.Kind() != '{':
+		return stream.Message{Text: "is not an object"}
+	case !kind.IsString():
+		return stream.Message{Text: "has no type"}
+	case !known && r.version <= versionOfAnyJSON:
+		return stream.Messagef("has the type %q, which doesn't exist", stream.Fact(clipName(kind.Text())))
+	}
+	if kind.Is("resource") {
+		if block = block.Get("resource"); block.Kind() != '{' {
+			return stream.Message{Text: "has no resource"}
+		}
+		if !block.Get("text").IsString() && !block.Get("blob").IsString() {
+			return stream.Message{Text: "has a resource without text or blob"}
+		}
+	}
+	for _, name := range fields {
+		switch value := block.Get(name); {
+		case !value.IsPresent():
+			return stream.Messagef("has the type %q, but no %s", stream.Fact(kind.Text()), stream.Own(name))
+		case !value.IsString():
+			return stream.Messagef("has the type %q, but %s is not a string", stream.Fact(kind.Text()), stream.Own(name))
+		}
+	}
+	return problem
+}
+
+// structuredProblem returns the first problem of the structured content. The parameter expected is the output schema
+// when the request was sent. If the schema has changed since, the structured content isn't compared with it.
+func (r *Request) structuredProblem(result, expected json.Value) (problem stream.Message) {
+	failed := result.Get("isError")
+	if isOther(result) || failed.IsPresent() && failed.Kind() != 'f' || r.version != "" && r.version < versionOfStructured {
+		return problem
+	}
+	content := result.Get("structuredContent")
+	onlyObjects := r.version != "" && r.version < versionOfAnyJSON
+	tool := r.Server.outputTool(r.Tool, r.scope)
+	if tool != nil && !bytes.Equal(tool.Output, expected) {
+		tool = nil
+	}
+	switch {
+	case isRedacted(content):
+	case content.IsPresent() && content.Kind() != '{' && onlyObjects:
+		problem.Text = "structuredContent is not an object"
+	case tool == nil:
+	case content == nil || !content.IsPresent() && onlyObjects:
+		problem.Text = "the tool has an outputSchema, but the result has no structuredContent"
+	case content.IsPresent() && !isRedacted(tool.Output):
+		if tool.output == nil {
+			tool.output = schema.CompileValue(tool.Output)
+		}
+		if problem = tool.output.FindProblem(content, "structuredContent"); problem.Text != "" {
+			problem = stream.Messagef("the tool's outputSchema doesn't allow it: %s", problem)
+		}
+	}
+	return problem
+}
+
+// outputTool returns the tool with the given name, whose output schema was sent in the given scope. It returns nil if
+// there is no such tool, or if two tools with this name have different output schemas.
+func (s *Server) outputTool(name, scope string) (found *Tool) {
+	for i := range s.Tools {
+		switch t := &s.Tools[i]; {
+		case t.Name != name:
+		case t.Output == nil || t.scope != scope || found != nil && !bytes.Equal(found.Output, t.Output):
+			return nil
+		default:
+			found = t
+		}
+	}
+	return found
+}
+
+// forgetOutputs forgets the output schemas of all tools, because they may have changed.
+func (s *Server) forgetOutputs() {
+	for _, tools := range [][]Tool{s.Tools, s.listed} {
+		for i := range tools {
+			tools[i].Output, tools[i].output = nil, nil
+		}
+	}
+}
+
+// clipName shortens a name from the traffic.
+func clipName(name string) string { return oneLine(strings.ToValidUTF8(name[:min(len(name), 80)], "")) }
