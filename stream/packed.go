@@ -269,8 +269,8 @@ func (l *packedEvents) at(i int) packedEvent {
 		return l.open[i]
 	}
 	return packedEvent{
-		turn: int32(l.field(i, turnField)) - 1, frame: int32(l.field(i, frameField)) - 1, at: l.field(i, timeField),
-		call: uint16(l.field(i, callField)), kind: EventKind(l.field(i, kindField)), code: Code(l.field(i, codeField)),
+		turn: int32(l.fieldAt(i, turnField)) - 1, frame: int32(l.fieldAt(i, frameField)) - 1, at: l.fieldAt(i, timeField),
+		call: uint16(l.fieldAt(i, callField)), kind: EventKind(l.fieldAt(i, kindField)), code: Code(l.fieldAt(i, codeField)),
 	}
 }
 
@@ -279,7 +279,7 @@ func (l *packedEvents) kindAndTimeAt(i int) (kind EventKind, at uint32) {
 	if l.packed == nil {
 		return l.open[i].kind, l.open[i].at
 	}
-	return EventKind(l.field(i, kindField)), l.field(i, timeField)
+	return EventKind(l.fieldAt(i, kindField)), l.fieldAt(i, timeField)
 }
 
 // subjectAt returns the kind of event i without the flags, and its turn and call.
@@ -288,8 +288,8 @@ func (l *packedEvents) subjectAt(i int) (EventKind, Ref) {
 		f := &l.open[i]
 		return f.kindAndCode(), Ref{f.turn, int32(f.call)}
 	}
-	kind := EventKind(l.field(i, kindField)) &^ (hasPayload | hasWireForm)
-	return kind, Ref{int32(l.field(i, turnField)) - 1, int32(l.field(i, callField))}
+	kind := EventKind(l.fieldAt(i, kindField)) &^ (hasPayload | hasWireForm)
+	return kind, Ref{int32(l.fieldAt(i, turnField)) - 1, int32(l.fieldAt(i, callField))}
 }
 
 // turnAt returns the turn of event i.
@@ -297,11 +297,11 @@ func (l *packedEvents) turnAt(i int) int32 {
 	if l.packed == nil {
 		return l.open[i].turn
 	}
-	return int32(l.field(i, turnField)) - 1
+	return int32(l.fieldAt(i, turnField)) - 1
 }
 
-// field returns one field of event i, after the list is full.
-func (l *packedEvents) field(i, k int) uint32 {
+// fieldAt returns one field of event i, after the list is full.
+func (l *packedEvents) fieldAt(i, k int) uint32 {
 	return l.least[k] + l.readBits(i*l.each+int(l.from[k]), l.wide[k])
 }
 

@@ -70,7 +70,9 @@ func newUpgraded(x *exchange, conn io.ReadWriteCloser) *upgraded {
 	if x.p.faults != nil {
 		s := &faultedSocket{x: x, from: u.readUpstream, note: u.addNote, buffer: make([]byte, copyBytes)}
 		s.says.Control = func(opcode byte, payload []byte) {
-			s.ready = append(s.ready, faultedFrame{data: capture.AppendWebSocketFrame(nil, opcode, payload)})
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.pending = append(s.pending, faultedFrame{data: capture.AppendWebSocketFrame(nil, opcode, payload)})
 		}
 		u.faulted = s
 	}
