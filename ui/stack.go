@@ -2,7 +2,6 @@ package ui
 
 import (
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -343,13 +342,4 @@ func byClient(open []*providers.Exchange) string {
 		words = append(words, display.Format("%s %d", display.Clean(name), count[name]).String())
 	}
 	return strings.Join(words, ", ")
-}
-
-// pathOnly returns the path of a URL, or the text itself if it is not a valid URL.
-func pathOnly(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return text
-	}
-	return u.Path
 }

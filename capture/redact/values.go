@@ -201,7 +201,7 @@ func followsPair(before []byte) bool {
 	pair := bytes.TrimRight(before, " ;")
 	pair = pair[bytes.LastIndexAny(pair, " ;\n\t")+1:]
 	name, value, ok := bytes.Cut(pair, []byte("="))
-	return ok && len(value) > 0 && countTrailing(name, inName) > 0 && bytes.IndexAny(value, "(){}[]=<>\"'`") < 0
+	return ok && len(value) > 0 && countTrailing(name, inName) > 0 && !bytes.ContainsAny(value, "(){}[]=<>\"'`")
 }
 
 // isResourceName reports whether the name is a part of a longer name whose parts are separated by colons, as in
