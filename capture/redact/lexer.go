@@ -289,6 +289,8 @@ func (l *lexer) expectValue(top *container) {
 	case m.hasText() || m.isDropping():
 	case out.want.rule != nil: // a secret is expected here in text that is not JSON
 		m.want, out.want = out.want, expectation{}
+	case out.row != nil && out.row.quote != 0 && out.row.begins && out.row.at == out.row.column:
+		m.expectField(out.row.name)
 	case l.isKey && top.listed > 0 && top.listed == top.n:
 		m.expectField(top.named)
 		m.want.rule = values[top.named.value][quotedForm]
@@ -363,6 +365,9 @@ func (l *lexer) lineBreak() {
 // closeString ends a string.
 func (l *lexer) closeString() {
 	l.inString, l.before = false, '"'
+	if row := l.s.outside.row; row != nil {
+		row.quote = 0
+	}
 	top := l.top()
 	switch {
 	case l.isKey:

@@ -40,8 +40,9 @@ type matcher struct {
 	armor  *keyArmor   // the private key that is being read; texts outside JSON share one
 	own    keyArmor    // the private key in a text inside JSON
 	want   expectation // the secret that is expected next
-	called string      // the name of that secret in the replacement
+	called string      // the name of the expected secret in the replacement
 	drop   removal     // the rest of a secret whose beginning is replaced
+	row    *tableRow   // the row of a table that is being read, or nil
 }
 
 // knownMatch says which known value the text may be.
@@ -67,7 +68,7 @@ const (
 )
 
 func (m *matcher) isIdle() bool {
-	return !m.hasText() && m.want.rule == nil && (m.armor == nil || !m.armor.open) && !m.isDropping() && m.spell.isIdle()
+	return !m.hasText() && m.want.rule == nil && m.row == nil && (m.armor == nil || !m.armor.open) && !m.isDropping() && m.spell.isIdle()
 }
 
 // hasText reports whether characters are held back because they may begin a secret.
@@ -78,7 +79,7 @@ func (m *matcher) isDropping() bool { return m.drop.rule != nil || m.drop.rest !
 // reset prepares the matcher for a new text.
 func (m *matcher) reset() {
 	m.clearPending()
-	m.tail, m.gram, m.want, m.drop, m.spell.state = m.tail[:0], 0, expectation{}, removal{}, spellNone
+	m.tail, m.gram, m.want, m.row, m.drop, m.spell.state = m.tail[:0], 0, expectation{}, nil, removal{}, spellNone
 }
 
 func (m *matcher) clearPending() {
@@ -241,6 +242,15 @@ func (m *matcher) tryStart(r *Redactor, u character) bool {
 		quote := m.want.quote
 		if expected := m.nextRule(u); expected != nil {
 			m.addCandidate(expected, u, quote)
+		}
+	}
+	if m.row != nil {
+		if expected := m.row.nextRule(u.c); expected != nil {
+			m.called = m.row.name.called
+			m.addCandidate(expected, u, 0)
+		}
+		if m.row.sign == 0 {
+			m.row = nil
 		}
 	}
 	if len(m.candidates) == 0 && !m.known.alive && !m.young {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"regexp/syntax"
+	"strings"
 	"sync"
 )
 
@@ -109,6 +110,16 @@ func newScanner(shapes []*rule) *scanner {
 	}
 	for _, signs := range []string{"\",", "',", ">"} {
 		s.addNameEnds(signs)
+	}
+	for _, end := range []string{"ord", "swd", "ken", "key", "ret"} { // the ends of a column's name: password, passwd, token, key, secret
+		for _, sign := range []string{",", "\t", "\n", "\r"} {
+			s.addAssignment(end + sign)
+			s.addAssignment(strings.ToUpper(end) + sign)
+		}
+		s.addAssignment(end[1:] + "\"\n")
+	}
+	for _, end := range []string{"UES(", "UES ", "UES\n"} { // the ends of VALUES
+		s.addContext(end)
 	}
 	for _, end := range []string{"\n\r\n", "\"\n\n"} { // the ends of the header lines in a part of a form
 		s.addAssignment(end)

@@ -376,7 +376,7 @@ func (s *textRedactor) rescan(m *matcher, n int) {
 		from = 1
 	}
 	led := m.led
-	if text := m.text; n == 0 && !led && m.want.rule == nil && !m.armor.open && s.r.canPassAll(m, text) {
+	if text := m.text; n == 0 && !led && m.want.rule == nil && m.row == nil && !m.armor.open && s.r.canPassAll(m, text) {
 		m.clearPending()
 		m.passOver(text)
 		return

@@ -31,6 +31,7 @@ const (
 	lineForm                    // without quotes, up to the end of a line: in YAML or in a form
 	envForm                     // like lineForm, in an environment, which doesn't contain code
 	cellForm                    // between tags, or in a column of a table
+	rowForm                     // without quotes, in a row whose values are separated by commas or tabs
 	quotedForm                  // in double quotes
 	singleForm                  // in single quotes or backquotes
 	memberForm                  // in double quotes, after a name in quotes: JSON in a text
@@ -61,6 +62,7 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 		bare := func(text []byte) bool { return !isExpression(text) && !isTypeName(text) && is.bare(text) }
 		rules[bareForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
 		rules[pairForm] = rules[bareForm]
+		rules[rowForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'`,;<>\\\\\\x7f]{8,}", is: is.whole}, "([{", false)
 		rules[quotedForm] = valueRule(rule{shape: inQuotes, is: inLine(is.bare)}, `"`, true)
 		rules[singleForm] = valueRule(rule{shape: inSingle, is: inLine(is.bare)}, "'`", true)
 		if test != isPassword {
@@ -283,6 +285,125 @@ func columnName(text []byte) (known secretName, ok bool) {
 	return credentialName(text[len(text)-n:], inText)
 }
 
+// tableRow is the current row of a table with a column of credentials: lines of values with commas or tabs between
+// them, or the rows of an INSERT in SQL.
+type tableRow struct {
+	sign    byte       // the sign between values, or 0 if no table is being read
+	name    secretName // the name of the column
+	column  int        // number of the column
+	columns int        // number of all columns, if known
+	at      int        // number of the current value
+	head    bool       // the names of the columns are being read
+	sql     bool
+	depth   int  // number of open brackets in SQL
+	begins  bool // the next character begins a value
+	quote   byte // the quote before the current value, or 0
+}
+
+// beginTable begins a table if a text ends with names of columns and a sign, and the last name is that of a credential.
+func (m *matcher) beginTable(text []byte) {
+	n := len(text) - 1
+	start := bytes.LastIndexByte(text[:n], '\n') + 1
+	line := text[start:n]
+	if size := countTrailing(line, inHeader); size < len(line) && size > 0 && line[len(line)-size-1] == ':' && line[len(line)-size] == '"' { // in JSON
+		line, start = line[len(line)-size+1:], 1
+	}
+	if m.row != nil || len(line) == 0 || start == 0 && len(text) == tailSize || countTrailing(line, inHeader) < len(line) {
+		return
+	}
+	sign := byte(',')
+	if text[n] == '\t' || bytes.IndexByte(line, '\t') > 0 {
+		sign = '\t'
+	}
+	column := bytes.Count(line, []byte{sign})
+	name, ok := credentialName(bytes.Trim(line[bytes.LastIndexByte(line, sign)+1:], `"`), inText)
+	if ends := text[n] == '\n' || text[n] == '\r'; ok && (!ends || column > 0) && (ends || text[n] == sign) {
+		m.row = &tableRow{sign: sign, name: name, column: column, at: column, head: true}
+		m.row.nextRule(text[n])
+	}
+}
+
+// beginInsert begins a table if a text ends with names of columns in brackets and VALUES, and one of the names is
+// that of a credential. A bracket, a space or a line break follows VALUES.
+func (m *matcher) beginInsert(text []byte) {
+	depth := bytes.Count(text[len(text)-1:], []byte("("))
+	text = bytes.TrimRight(text[:len(text)-1], " ")
+	n := len(text) - len("VALUES")
+	if n < 0 || !bytes.EqualFold(text[n:], []byte("VALUES")) {
+		return
+	}
+	text, ok := bytes.CutSuffix(bytes.TrimRight(text[:n], " \r\n\t"), []byte(")"))
+	open := bytes.LastIndexByte(text, '(')
+	if !ok || open < 0 {
+		return
+	}
+	for i, column := range bytes.Split(text[open+1:], []byte(",")) {
+		if name, ok := credentialName(bytes.Trim(column, " \r\n\t\"`[]"), inText); ok {
+			m.row = &tableRow{sign: ',', name: name, column: i, sql: true, depth: depth, begins: true}
+			return
+		}
+	}
+}
+
+// nextRule returns the rule for a credential that begins with the character c, or nil.
+func (t *tableRow) nextRule(c byte) *rule {
+	begins := t.begins
+	t.begins = false
+	switch {
+	case t.quote != 0 && c == t.quote:
+		t.quote = 0
+		return nil
+	case t.quote != 0:
+	case begins && (c == '"' || c == '\''):
+		t.quote, t.begins = c, true
+		return nil
+	case c == t.sign && t.depth < 2:
+		t.at, t.begins = t.at+1, true
+		return nil
+	case t.sql:
+		t.nextBracket(c, begins)
+		return nil
+	case c == '\n':
+		if t.head {
+			t.columns = t.at + 1
+		}
+		if t.at+1 != t.columns || t.columns == 1 || t.head && begins {
+			*t = tableRow{}
+			return nil
+		}
+		t.at, t.begins, t.head = 0, true, false
+		return nil
+	case t.head:
+		if !inHeader[c] && c != '\r' {
+			*t = tableRow{}
+		}
+		return nil
+	}
+	if t.at != t.column || !begins || t.head {
+		return nil
+	}
+	return values[t.name.value][map[byte]valueForm{0: rowForm, '"': memberForm, '\'': entryForm}[t.quote]]
+}
+
+// nextBracket reads a character outside quotes in SQL.
+func (t *tableRow) nextBracket(c byte, begins bool) {
+	switch {
+	case c == '(':
+		if t.depth++; t.depth == 1 {
+			t.at, t.begins = 0, true
+		}
+	case c == ')':
+		t.depth--
+	case c <= ' ':
+		t.begins = begins
+	case c == ';' || t.depth < 1:
+		*t = tableRow{}
+	}
+}
+
+// inHeader is the set of characters of names of columns and the signs between them.
+var inHeader = classOf("_-.,\"\t", "az", "AZ", "09")
+
 // partName returns the secretName of a part of a multipart form, if a text ends with the headers of that part.
 // Otherwise, the result ok is false.
 func partName(text []byte) (known secretName, ok bool) {
@@ -358,14 +479,20 @@ func (m *matcher) expectSecret(r *Redactor) {
 			return
 		}
 		name, form, ok = assignedName(before)
-	case ',':
-		form = quotedForm
-		name, ok = listedName(before)
+	case ',', '\t', '\r':
+		m.beginTable(before)
+		if form = quotedForm; last == ',' {
+			name, ok = listedName(before)
+		}
+	case '(', ' ':
+		m.beginInsert(before)
 	case '>':
 		name, ok = elementName(before)
 	case '|':
 		name, ok = columnName(before)
 	case '\n':
+		m.beginTable(before)
+		m.beginInsert(before)
 		if n := len(before); n > 1 && before[n-2] < ' ' {
 			form = lineForm
 			name, ok = partName(before)
