@@ -31,9 +31,10 @@ func (r *Request) setResult(result json.Value) {
 	}
 }
 
-// badResult is the diagnosis for a result that the specification doesn't allow. What the SDKs refuse was read in their
-// source: CallToolResultSchema and callTool in https://github.com/modelcontextprotocol/typescript-sdk, CallToolResult
-// and ClientSession.call_tool in https://github.com/modelcontextprotocol/python-sdk.
+// badResult is the diagnosis for a result that the specification doesn't allow. The TypeScript SDK 1.32.2 was run with
+// such results, and refuses them (CallToolResultSchema and callTool in
+// https://github.com/modelcontextprotocol/typescript-sdk). What the Python SDK refuses was read in its source
+// (CallToolResult and ClientSession.call_tool in https://github.com/modelcontextprotocol/python-sdk).
 var badResult = &stream.Diagnosis{
 	Code: "MCP_RESULT_INVALID", Severity: stream.Warn, By: stream.Server,
 	Verdict: "bad MCP data",
