@@ -22,7 +22,7 @@ var agentLogs = []struct {
 	format capture.Format
 	files  []string
 }{
-	{claudeSession, []string{"claude-old.jsonl", "claude-session.jsonl", "claude-subagent.jsonl", "claude-refused.jsonl", "claude-compacted.jsonl"}},
+	{claudeSession, []string{"claude-old.jsonl", "claude-session.jsonl", "claude-subagent.jsonl", "claude-refused.jsonl", "claude-compacted.jsonl", "claude-old-copies.jsonl"}},
 	{codexRollout, []string{"codex-old.jsonl", "codex-kinds.jsonl", "codex-rollout.jsonl", "codex-spawns.jsonl", "codex-spawned.jsonl"}},
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 	"toolscope/stream/json"
 )
 
@@ -82,7 +83,9 @@ func (c *claude) readEntry(line []byte) bool {
 		return false
 	}
 	e.at, e.clock = c.parseStamp(e.time)
-	c.tree.addEntry(&e, c.number)
+	if !c.tree.addEntry(&e, c.number) {
+		return true
+	}
 	l := c.lane(&e)
 	switch e.kind {
 	case "assistant":
@@ -263,6 +266,10 @@ func (c *claude) Close(recs []capture.Record, end capture.End, why string, _ tim
 		if slices.ContainsFunc(l.said, func(line []byte) bool { return bringsResult(json.Find(line, "message")) }) { // results without a response
 			c.begin(l, &claudeEntry{at: capture.NoTime}).end(end, why, "")
 		}
+	}
+	if n := c.tree.copies; n > 0 {
+		note := count.WasWere(n, "entry") + " written again with the same uuid: the first copy counts"
+		c.recs = c.addNote(c.recs, capture.Record{At: capture.NoTime, Note: note})
 	}
 	if note, broken := c.tree.brokenNote(); broken {
 		c.recs = c.addNote(c.recs, note)

@@ -16,6 +16,7 @@ type claudeChain struct {
 	entries map[uint64]claudeLink // by the hash of their uuid
 	latest  uint64                // the latest entry that has a message and doesn't belong to a sub-agent
 	total   int                   // number of entries that have a message and don't belong to a sub-agent
+	copies  int                   // number of entries that repeat an earlier entry
 	isFull  bool                  // there were too many entries, so the tree was dropped
 }
 
@@ -42,21 +43,23 @@ func (c *claudeChain) hashID(id string) uint64 {
 	return maphash.String(c.seed, id) | 1
 }
 
-// addEntry adds an entry to the tree, with its line number.
-func (c *claudeChain) addEntry(e *claudeEntry, line int) {
+// addEntry adds an entry to the tree, with its line number. The result is false for an entry whose uuid an earlier
+// entry has: some versions of Claude Code write the history into the file again.
+func (c *claudeChain) addEntry(e *claudeEntry, line int) bool {
 	if e.uuid == "" || c.isFull {
-		return
+		return true
 	}
 	if c.entries == nil {
 		c.seed, c.entries = maphash.MakeSeed(), map[uint64]claudeLink{}
 	}
 	if c.isFull = len(c.entries) >= maxClaudeEntries; c.isFull {
 		c.entries = nil
-		return
+		return true
 	}
 	id := c.hashID(e.uuid)
 	if _, twice := c.entries[id]; twice {
-		return
+		c.copies++
+		return false
 	}
 	link := claudeLink{parent: c.hashID(e.parent), line: line, said: e.message != nil && (e.kind == "user" || e.kind == "assistant")}
 	if _, known := c.entries[link.parent]; !known && len(c.entries) > 0 {
@@ -69,6 +72,7 @@ func (c *claudeChain) addEntry(e *claudeEntry, line int) {
 	if link.said && !e.sidechain {
 		c.latest, c.total = id, c.total+1
 	}
+	return true
 }
 
 // messageBefore returns the hash of the id of the model's message before an entry, or 0 if that message is
