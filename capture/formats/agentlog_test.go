@@ -12,6 +12,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 var updateAgents = flag.Bool("update-agents", false, "write what the readers of agents' logs give to testdata")
@@ -23,7 +24,7 @@ var agentLogs = []struct {
 	files  []string
 }{
 	{claudeSession, []string{"claude-old.jsonl", "claude-session.jsonl", "claude-subagent.jsonl", "claude-refused.jsonl", "claude-compacted.jsonl", "claude-old-copies.jsonl"}},
-	{codexRollout, []string{"codex-old.jsonl", "codex-kinds.jsonl", "codex-rollout.jsonl", "codex-spawns.jsonl", "codex-spawned.jsonl"}},
+	{codexRollout, []string{"codex-old.jsonl", "codex-kinds.jsonl", "codex-rollout.jsonl", "codex-spawns.jsonl", "codex-spawned.jsonl", "codex-kinds-forked.jsonl"}},
 }
 
 func eachAgentLog(t *testing.T, do func(t *testing.T, f capture.Format, name string, text []byte)) {
@@ -85,6 +86,35 @@ func TestAgentLogsAreTold(t *testing.T) {
 			if s := l.format.Sniff([]byte(text+"\n"), true); s.Is == capture.Yes {
 				t.Errorf("%s is taken for a %s: %s", text, l.format.Name, s.Why)
 			}
+		}
+	}
+}
+
+// TestCopiedHistoryOfCodex checks that copied entries are recognised with and without ordinals, that they are read as
+// the session's own entries if nothing shows where they end, and that a session that repeats its own first line has
+// no copied entries.
+func TestCopiedHistoryOfCodex(t *testing.T) {
+	text, err := os.ReadFile("testdata/codex-kinds-forked.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ordinals := lazyregexp.New(`, "(ordinal|subagent_history_start_ordinal)": \d+`)
+	timed := ordinals().ReplaceAllString(string(text), "")
+	unknown := strings.ReplaceAll(timed, "started_at", "began_at")
+	for name, c := range map[string]struct {
+		text string
+		want int
+	}{
+		"ordinals": {string(text), 2}, "times": {timed, 2}, "unknown": {unknown, 4},
+		"no fork":  {strings.ReplaceAll(timed, "01a205ac-ed70-7472-b439-04a9f3b83d2c", "01a205ac-ea30-7ba0-a454-fd632653ec75"), 4},
+		"only one": {timed[:strings.Index(timed, `"2026-07-14T20:21:38`)], 2},
+	} {
+		exchanges := map[int]bool{}
+		for _, r := range readParts(t, codexRollout, []byte(c.text)) {
+			exchanges[r.Exchange] = true
+		}
+		if len(exchanges) != c.want {
+			t.Errorf("%s: %d exchanges, not %d", name, len(exchanges), c.want)
 		}
 	}
 }

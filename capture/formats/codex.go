@@ -3,11 +3,13 @@ package formats
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"toolscope/capture"
+	"toolscope/stream/count"
 	"toolscope/stream/json"
 )
 
@@ -47,6 +49,7 @@ type codex struct {
 	begins  bool     // the entries in said begin with a history that replaces the previous one
 	open    *codexResponse
 	total   string // latest total token count of all responses
+	fork    codexFork
 }
 
 // codexResponse is an open response: more items may follow.
@@ -89,6 +92,13 @@ func readCodexEntry(line []byte) (e codexEntry, stamp []byte) {
 func (c *codex) readEntry(line []byte) bool {
 	e, stamp := readCodexEntry(line)
 	e.at, e.clock = c.parseStamp(stamp)
+	if c.fork.copies {
+		if !c.fork.isOwn(&e) && c.fork.size < maxCodexCopied {
+			c.fork.held, c.fork.size = append(c.fork.held, line), c.fork.size+len(line)
+			return true
+		}
+		c.endCopy(c.fork.size < maxCodexCopied)
+	}
 	switch e.kind {
 	case "session_meta":
 		c.meta(line, e.item)
@@ -116,9 +126,11 @@ func (c *codex) readEntry(line []byte) bool {
 }
 
 // meta reads the first line, which describes the session. A rollout that continues another one repeats that
-// rollout's first line as well; meta ignores it.
+// meta reads the first line, which describes the session. A rollout that continues another one repeats that
+// rollout's first line as well; meta ignores it, except that a copied history may begin there.
 func (c *codex) meta(line, of []byte) {
 	if c.header != nil {
+		c.fork.copies = c.fork.from != "" && !c.fork.ended && json.FindText(of, "id") != c.fork.thread
 		return
 	}
 	thread := json.FindText(of, "id")
@@ -128,12 +140,85 @@ func (c *codex) meta(line, of []byte) {
 	if parent := cmp.Or(json.FindText(of, "parent_thread_id"), json.FindText(agent, "thread_spawn", "parent_thread_id")); parent != "" {
 		c.header["X-Codex-Parent-Thread-Id"] = []string{parent}
 	}
+	c.fork = readCodexFork(of, thread, json.FindText(agent, "thread_spawn", "parent_thread_id"))
 	if word, ok := json.Text(agent); ok {
 		c.header["X-Openai-Subagent"] = []string{string(word)}
 	} else if json.Find(agent, "thread_spawn") != nil {
 		c.header["X-Openai-Subagent"] = []string{"collab_spawn"}
 	}
 	c.session = line
+}
+
+// codexFork describes the copy of another session's history at the beginning of a rollout. Codex copies the history
+// when a session or a sub-agent is forked from another session. The copied responses were made and paid for in the
+// other session, so they are part of the first request of this one.
+type codexFork struct {
+	thread, from string    // ids of this session and of the session with the history
+	start        int       // ordinal of the first entry that isn't copied; 0 if unknown
+	since        time.Time // time of the fork
+	copies       bool      // the entries are copied
+	ended        bool      // the copied entries are over
+	held         [][]byte  // the copied entries
+	size         int       // their size in bytes
+	note         string    // note for the first response after the copied entries
+}
+
+// maxCodexCopied is the maximum size of a copied history in bytes. A longer history is read like entries of the
+// session itself.
+const maxCodexCopied = 64 << 20
+
+// readCodexFork reads the description of a fork in the payload of a session's first line.
+func readCodexFork(meta []byte, thread, spawner string) codexFork {
+	f := codexFork{thread: thread, since: parseLogTime(json.Find(meta, "timestamp")).Truncate(time.Second)}
+	f.from = cmp.Or(json.FindText(meta, "forked_from_id"), json.FindText(meta, "parent_thread_id"), spawner)
+	f.start = countOf(json.Find(meta, "subagent_history_start_ordinal"))
+	f.copies = f.start > 1 && f.from != ""
+	return f
+}
+
+// isOwn reports whether an entry is the first one that isn't copied. Without a known ordinal, this is the entry that
+// begins a turn after the fork. The time of an entry doesn't show this, because Codex writes a new time into copied
+// entries.
+func (f *codexFork) isOwn(e *codexEntry) bool {
+	if ordinal := json.Find(e.line, "ordinal"); f.start > 0 && ordinal != nil {
+		return countOf(ordinal) >= f.start
+	}
+	if e.of == "task_started" || e.of == "turn_started" {
+		return !f.since.IsZero() && !parseLogTime(json.Find(e.item, "started_at")).Before(f.since)
+	}
+	return e.kind == "inter_agent_communication_metadata"
+}
+
+// endCopy ends the copied history. If no entry shows where the session's own entries begin, all of them are read as
+// its own.
+func (c *codex) endCopy(known bool) {
+	held := c.fork.held
+	if !c.fork.copies {
+		return
+	}
+	c.fork.copies, c.fork.ended, c.fork.held = false, true, nil
+	if !known {
+		for _, line := range held {
+			c.readEntry(line)
+		}
+		return
+	}
+	for _, line := range held {
+		e, _ := readCodexEntry(line)
+		switch {
+		case e.kind == "turn_context":
+			c.context = line
+		case e.kind == "compacted":
+			c.said = [][]byte{line}
+		case e.kind == "token_usage_record":
+			c.total = string(json.Find(e.item, "thread_token_usage", "total_tokens"))
+		case e.of == "token_count":
+			c.total = cmp.Or(string(json.Find(e.item, "info", "total_token_usage", "total_tokens")), c.total)
+		case e.kind == "response_item" && !slices.Contains(codexNotes, e.of):
+			c.said, c.begins = append(c.said, line), true
+		}
+	}
+	c.fork.note = fmt.Sprintf("%s copied from session %s: they are in the request, not turns of this session", count.WasWere(len(held), "entry"), c.fork.from)
 }
 
 // codexNotes are items that the model neither wrote nor received.
@@ -173,7 +258,9 @@ func (c *codex) asked(e *codexEntry) *entryExchange {
 	request := append([][]byte{c.session, c.context}, c.said...)
 	head := capture.Head{Header: c.header, Incremental: !c.begins, Start: e.clock}
 	c.said, c.brings, c.begins, c.session = nil, false, false, nil
-	return c.beginExchange(head, e.at, request...)
+	x := c.beginExchange(head, e.at, request...)
+	x.note, c.fork.note = c.fork.note, ""
+	return x
 }
 
 // event reads an entry that is not part of the conversation.
@@ -235,6 +322,7 @@ func (c *codex) finish() {
 // Close ends the open response.
 func (c *codex) Close(recs []capture.Record, end capture.End, why string, _ time.Duration) []capture.Record {
 	c.recs = c.takeLast(recs)
+	c.endCopy(false)
 	if end == capture.EndCut && c.open != nil {
 		c.open.end(end, why, "")
 	} else {
