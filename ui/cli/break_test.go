@@ -40,6 +40,7 @@ func TestProxyBreak(t *testing.T) {
 	p.untilShown("nothing is held:")
 	p.keys("q")
 	p.untilShown("Wire ")
+	p.untilShown("complete") // q asks while a response is open
 	p.keys("q")
 	p.wantExit(0)
 	p.wantRestored()
