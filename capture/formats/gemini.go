@@ -57,7 +57,9 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 	set, back, session, messages, id := f[0], f[1], f[2], f[3], f[4]
 	switch {
 	case set != nil:
-		messages = json.Find(set, "messages")
+		for m := range json.Elements(json.Find(set, "messages")) {
+			g.checkpoint(m)
+		}
 	case back != nil:
 		// The user took messages back. Their exchanges stay, because the model has seen the messages.
 		g.endMessage()
@@ -76,6 +78,20 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 		g.message(m)
 	}
 	return g.recs
+}
+
+// checkpoint reads a message of a list that replaces all messages. After a compaction, and when a session is resumed,
+// Gemini CLI makes the list from the history that it sends. Its messages may have new ids, but no model and no usage:
+// they are not responses.
+func (g *geminiReader) checkpoint(m []byte) {
+	f := json.Pick(m, "id", "type", "model", "tokens")
+	if id := string(f[0]); hasText(f[1], "gemini") && f[2] == nil && f[3] == nil && id != g.id && !g.known[id] {
+		g.endMessage()
+		g.known[id] = true
+		g.addEntry(m, time.Time{}, false)
+		return
+	}
+	g.message(m)
 }
 
 // endMessage ends the open message of the model.
