@@ -157,11 +157,11 @@ func (l *messageLog) addMessage(m []byte) {
 	role := stringOf(f[0])
 	byModel := role == "assistant" || role == "model"
 	if kind := stringOf(f[1]); l.name == responseItems {
-		if byModel || kind == "function_call" || kind == "reasoning" {
+		if byModel || slices.Contains(itemCalls, kind) || kind == "reasoning" {
 			l.items = append(l.items, m)
 		} else {
 			l.endItems()
-			l.addEntry(m, time.Time{}, kind == "function_call_output")
+			l.addEntry(m, time.Time{}, strings.HasSuffix(kind, "_call_output"))
 		}
 		return
 	}

@@ -84,6 +84,7 @@ const minTalkText = 30
 var callWords = [][]byte{
 	[]byte("tool_call"), []byte("tool_use"), []byte("tool-"), []byte("toolCall"), []byte("functionCall"), []byte("toolUse"),
 	[]byte("toolRequest"), []byte("function_call"), []byte("ToolUse"),
+	[]byte("shell_call"), []byte("computer_call"), []byte("patch_call"),
 }
 
 func hasCallWord(text []byte) bool {
@@ -161,21 +162,30 @@ const responseItems = "Responses items"
 
 // isResponseItem reports whether a value is an item of OpenAI Responses with a call, a result or reasoning.
 func isResponseItem(e []byte, kind string) bool {
-	f := json.Pick(e, "call_id", "name", "arguments", "output", "summary")
-	switch kind {
-	case "function_call":
-		return kindOf(f[0]) == '"' && kindOf(f[1]) == '"' && kindOf(f[2]) == '"'
-	case "function_call_output":
-		return kindOf(f[0]) == '"' && f[3] != nil
-	case "reasoning":
+	f := json.Pick(e, "call_id", "name", "arguments", "output", "summary", "input", "action", "operation")
+	call, isResult := strings.CutSuffix(kind, "_output")
+	switch {
+	case kind == "reasoning":
 		return isArray(f[4])
+	case !slices.Contains(itemCalls, call) || kindOf(f[0]) != '"':
+		return false
+	case isResult:
+		return f[3] != nil
+	case call == "function_call":
+		return kindOf(f[1]) == '"' && kindOf(f[2]) == '"'
+	case call == "custom_tool_call":
+		return kindOf(f[1]) == '"' && kindOf(f[5]) == '"'
 	}
-	return false
+	return opensObject(f[6]) || opensObject(f[7])
 }
+
+// itemCalls are the types of items in which the model calls a tool of the client. The type of the item with the
+// result has the suffix _output.
+var itemCalls = []string{"function_call", "custom_tool_call", "local_shell_call", "shell_call", "computer_call", "apply_patch_call"}
 
 // isFromClient reports whether an item comes from the client. The output of a response has no such items.
 func isFromClient(item []byte) bool {
-	return hasText(json.Find(item, "type"), "function_call_output") || hasText(json.Find(item, "role"), "user")
+	return strings.HasSuffix(stringOf(json.Find(item, "type")), "_call_output") || hasText(json.Find(item, "role"), "user")
 }
 
 // formOfMessage returns the form of a message that has a call or a result, or "" for any other message.
@@ -186,7 +196,7 @@ func formOfMessage(m []byte) string {
 		}
 	}
 	f := json.Pick(m, "role", "tool_calls", "toolCalls", "tool_call_id", "toolCallId", "content", "parts", "type", "Agent")
-	if kind := stringOf(f[7]); strings.HasPrefix(kind, "function_call") && isResponseItem(m, kind) {
+	if kind := stringOf(f[7]); strings.Contains(kind, "_call") && isResponseItem(m, kind) {
 		return responseItems
 	}
 	for block := range json.Elements(json.Find(f[8], "content")) {

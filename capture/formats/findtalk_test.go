@@ -41,6 +41,9 @@ func TestTalkInText(t *testing.T) {
 	for _, test := range []struct{ form, talk string }{
 		{"OpenAI messages", `[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f"}}]}]`},
 		{responseItems, `[{"role":"user","content":"go"},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]`},
+		{responseItems, `[{"role":"user","content":"go"},{"type":"custom_tool_call","call_id":"c","name":"f","input":"x"}]`},
+		{responseItems, `[{"role":"user","content":"go"},{"type":"shell_call","call_id":"c","action":{"commands":["ls"]}}]`},
+		{"", `[{"role":"user","content":"go"},{"type":"shell_call","call_id":"c"}]`},
 		{"Zed thread", `[{"Agent":{"content":[{"ToolUse":{"id":"c","name":"f","raw_input":"{}","input":{}}}]}}]`},
 		{"", `[{"role":"user","content":"what does a function_call do?"},{"role":"assistant","content":"a ToolUse"}]`},
 		{"", `[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]`}, // the output of a response

@@ -81,10 +81,12 @@ var endings = protocol.FinishReasons{
 }
 
 // toolBlocks maps each block type that contains a call to the call's kind and to whether the provider runs the call.
+// Anthropic has no custom_tool_use: package transcript uses it for calls of agents whose arguments are free text.
 var toolBlocks = map[string]stream.CallInfo{
 	"tool_use":        {Kind: "function"},
 	"server_tool_use": {Kind: "server", RunByProvider: true},
 	"mcp_tool_use":    {Kind: "mcp", RunByProvider: true},
+	"custom_tool_use": {Kind: "custom", Freeform: true},
 }
 
 // event is one event of the stream as it was sent.

@@ -39,7 +39,7 @@ func (b *contentBlock) mayContain(delta []byte) bool {
 	case "thinking_delta", "signature_delta":
 		return b.kind == "thinking"
 	case "input_json_delta":
-		return b.kind == "tool_use" || b.kind == "server_tool_use" || b.kind == "mcp_tool_use"
+		return toolBlocks[b.kind].Kind != ""
 	}
 	return true
 }

@@ -49,6 +49,10 @@ func (m *message) readCopilotMessage(data json.Value) {
 		m.parts = append(m.parts, textBlock(f[2]))
 	}
 	for call := range f[4].Elements() {
-		m.parts = append(m.parts, callBlock(call.Get("toolCallId"), call.Get("name"), call.Get("arguments")))
+		block := callBlock
+		if args := call.Get("arguments"); call.Get("type").Is("custom") && args.IsString() {
+			block = freeCallBlock
+		}
+		m.parts = append(m.parts, block(call.Get("toolCallId"), call.Get("name"), call.Get("arguments")))
 	}
 }

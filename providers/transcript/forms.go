@@ -40,7 +40,8 @@ func feedAnthropic(d *session, m *message) {
 		d.parts++
 		isText := args.IsString()
 		delta := isText || args.EmptyObject() // at the start of a block, an empty object is a placeholder
-		if delta || m.cut && args == nil && block.Get("type").Is("tool_use") {
+		isCall := block.Get("type").Is("tool_use") || block.Get("type").Is("custom_tool_use")
+		if delta || m.cut && args == nil && isCall {
 			block = json.ReplaceMembers(block, newField("input", []byte("{}")))
 		}
 		d.feedFrame("content_block_start", at, newField("content_block", block))
@@ -54,7 +55,7 @@ func feedAnthropic(d *session, m *message) {
 		if rejected != "" {
 			d.out.Last().Latest().Reject(rejected)
 		}
-		if !mayContinue || !block.Get("type").Is("tool_use") {
+		if !mayContinue || !isCall {
 			d.feedFrame("content_block_stop", at)
 		}
 	}
@@ -84,6 +85,12 @@ func thinkingBlock(text, signature json.Value) json.Value {
 func callBlock(id, name, args json.Value) json.Value {
 	return newObject(newField("type", quoteText("tool_use")), newField("id", id),
 		newField("name", name), newField("input", args))
+}
+
+// freeCallBlock returns the block of a call whose arguments are free text.
+func freeCallBlock(id, name, text json.Value) json.Value {
+	return newObject(newField("type", quoteText("custom_tool_use")), newField("id", id),
+		newField("name", name), newField("input", text))
 }
 
 func resultBlock(id, content json.Value, failed bool) json.Value {

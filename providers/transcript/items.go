@@ -5,15 +5,24 @@ import "toolscope/stream/json"
 // readResponseItem returns a reader for the items of OpenAI Responses, as a program sends them back or stores them.
 func readResponseItem() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
-		f := valuesOf(entry, "type", "call_id", "name", "arguments", "output", "role", "content", "summary")
+		f := valuesOf(entry, "type", "call_id", "name", "arguments", "output", "role", "content", "summary", "input", "action", "operation")
 		m := &message{}
-		switch f[0].Text() {
+		switch kind := f[0].Text(); kind {
 		case "function_call":
 			m.parts = []json.Value{callBlock(f[1], f[2], f[3])}
 			m.cut = entry.Get("status").Is("incomplete")
-		case "function_call_output":
+		case "custom_tool_call":
+			m.parts = []json.Value{freeCallBlock(f[1], f[2], f[8])}
+		case "local_shell_call", "shell_call", "computer_call", "apply_patch_call":
+			args := f[9]
+			if args == nil {
+				args = f[10]
+			}
+			m.parts = []json.Value{callBlock(f[1], quoteText(kind), args)}
+		case "function_call_output", "custom_tool_call_output", "local_shell_call_output", "shell_call_output",
+			"computer_call_output", "apply_patch_call_output":
 			m.byUser = true
-			m.parts = []json.Value{resultBlock(f[1], f[4], false)}
+			m.parts = []json.Value{resultBlock(f[1], f[4], entry.Get("status").Is("failed"))}
 		case "reasoning":
 			for part := range f[7].Elements() {
 				m.parts = append(m.parts, thinkingBlock(part.Get("text"), nil))

@@ -46,6 +46,24 @@ anthropic bash complete ok
 turn gpt-5.4 complete 0+12
 turn gpt-5.4 complete 0+6
 turn aborted PROVIDER_ERROR`},
+		{"copilot/custom.jsonl", `anthropic apply_patch complete ok
+anthropic bash cut short failed: invalid JSON
+anthropic notes complete ok
+turn gpt-5.4 complete 0+40`},
+		{"gemini-cli/compacted.jsonl", `gemini list_directory complete ok
+turn gemini-3.8-flash complete 10+2
+turn gemini-3.8-flash complete 20+3
+turn gemini-3.8-flash complete 7+1
+turn gemini-3.8-flash complete 9+1`},
+		{"conversation/items.json", `anthropic apply_patch complete ok
+turn complete
+anthropic shell_call complete ok
+turn complete
+anthropic apply_patch_call complete failed: no
+turn complete
+anthropic f complete ok
+turn complete
+turn complete`},
 		{"opencode/exported.json", `anthropic bash complete ok
 anthropic read complete failed: File not found: /home/me/project/nothing.txt
 turn claude-sonnet-4-5 complete 1800+50
