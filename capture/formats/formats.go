@@ -51,6 +51,7 @@ var All = []capture.Format{
 	clineScreen,
 	liteLLM,
 	otlp,
+	otelSpans,
 	pairs,
 	request,
 	claudeSession,

@@ -19,7 +19,7 @@ var otlp = capture.Format{
 	Title: "OpenTelemetry, OTLP/JSON: GenAI, OpenInference, AI SDK",
 	Sniff: sniffOTLP,
 	New: func(in *capture.Input) capture.Reader {
-		o := &otlpLog{in: in}
+		o := &otlpLog{in: in, name: "otlp"}
 		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: otlpPaths}, found: o.takeValue, decided: true, one: true}
 	},
 }
@@ -41,9 +41,65 @@ func sniffOTLP(first []byte, whole bool) capture.SniffResult {
 	return capture.SniffResult{}
 }
 
+// otelSpans reads spans that are not in OTLP: those that OpenTelemetry's console exporter for Python prints, and those
+// that Phoenix exports. Their attributes are the fields of one object.
+var otelSpans = capture.Format{
+	Name:  "otel spans",
+	Title: "OpenTelemetry spans: Python's console exporter, Phoenix",
+	Sniff: sniffOTelSpans,
+	New: func(in *capture.Input) capture.Reader {
+		o := &otlpLog{in: in, name: "otel spans"}
+		return &jsonDocument{entryReader: entryReader{in: in, book: o}, walk: json.Walk{Paths: [][]string{{}}}, found: o.takeSpans, decided: true, one: true}
+	},
+}
+
+// sniffOTelSpans checks the first span, which may be in a list, or in a list in the field data.
+func sniffOTelSpans(first []byte, whole bool) capture.SniffResult {
+	span := afterSpace(first)
+	if opensObject(span) {
+		if keys, _ := topKeys(span); len(keys) > 0 && keys[0] == "data" {
+			span = afterSpace(json.Find(span, "data"))
+		}
+	}
+	if isArray(span) {
+		span = afterSpace(span[1:])
+	}
+	f := json.Pick(span, "context", "attributes", "start_time")
+	context := json.Pick(f[0], "trace_id", "span_id")
+	if context[0] != nil && context[1] != nil && opensObject(f[1]) && f[2] != nil {
+		return capture.SniffResult{Is: capture.Yes, Why: "a span with a context and attributes"}
+	}
+	keys, open := topKeys(span)
+	if whole || len(span) > 0 && !open || slices.ContainsFunc(keys, func(key string) bool { return !slices.Contains(spanKeys, key) }) {
+		return capture.SniffResult{}
+	}
+	return capture.SniffResult{Is: capture.Maybe}
+}
+
+// spanKeys are the keys of a span.
+var spanKeys = []string{
+	"name", "id", "context", "span_kind", "kind", "parent_id", "start_time", "end_time", "status", "status_code", "status_message",
+	"attributes", "events", "links", "resource",
+}
+
+// takeSpans reads a span, or a list of spans.
+func (o *otlpLog) takeSpans(recs []capture.Record, _ int, value []byte) []capture.Record {
+	if list := json.Find(value, "data"); opensObject(value) && isArray(list) {
+		value = list
+	}
+	if isArray(value) {
+		for span := range json.Elements(value) {
+			recs = o.takeValue(recs, 0, span)
+		}
+		return recs
+	}
+	return o.takeValue(recs, 0, value)
+}
+
 // otlpLog reads spans and log records.
 type otlpLog struct {
-	in *capture.Input
+	in   *capture.Input
+	name string // name of the format
 }
 
 func (o *otlpLog) entry(recs []capture.Record, _ []byte) []capture.Record { return recs }
@@ -51,7 +107,8 @@ func (o *otlpLog) entry(recs []capture.Record, _ []byte) []capture.Record { retu
 func (o *otlpLog) close(recs []capture.Record) []capture.Record { return recs }
 
 func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []capture.Record {
-	f := json.Pick(value, "attributes", "events", "startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "status")
+	f := json.Pick(value, "attributes", "events", "startTimeUnixNano", "endTimeUnixNano", "timeUnixNano", "status",
+		"start_time", "end_time", "status_code", "status_message")
 	a := attributesOf(f[0])
 	s := &otelSpan{attributes: a}
 	for e := range json.Elements(f[1]) {
@@ -72,12 +129,17 @@ func (o *otlpLog) takeValue(recs []capture.Record, _ int, value []byte) []captur
 		return recs
 	}
 	s.readAttributes()
+	if f[8] != nil {
+		f[5] = objectOf(member{"code", f[8]}, member{"message", f[9]})
+	}
 	s.setFailure(f[5])
 	if len(s.answer.parts) == 0 && s.answer.failure == nil && len(s.history) == 0 && s.answer.usage == nil {
 		return recs
 	}
 	began, ended := parseLogTime(f[2]), parseLogTime(f[3])
-	if began.IsZero() {
+	if began.IsZero() && f[6] != nil {
+		began, ended = parseLogTime(f[6]), parseLogTime(f[7])
+	} else if began.IsZero() {
 		ended = parseLogTime(f[4])
 	}
 	return o.addExchange(recs, s, began, ended)
@@ -96,7 +158,7 @@ func (o *otlpLog) addExchange(recs []capture.Record, s *otelSpan, began, ended t
 	}
 	s.answer.usage = s.usageJSON(as)
 	n := o.in.NextExchange()
-	head := o.in.NewHead([]string{"otlp", s.convention, as.name}, lacks...)
+	head := o.in.NewHead([]string{o.name, s.convention, as.name}, lacks...)
 	head.Start = began
 	var said [][]byte
 	for _, m := range s.history {
@@ -280,8 +342,11 @@ func (s *otelSpan) readAISDK() {
 
 // setFailure reads the status of a span. A request with a response didn't fail.
 func (s *otelSpan) setFailure(status []byte) {
-	f := json.Pick(status, "code", "message")
-	if len(s.answer.parts) > 0 || !hasText(f[0], "STATUS_CODE_ERROR") && string(f[0]) != "2" {
+	f := json.Pick(status, "code", "message", "status_code", "description")
+	if f[2] != nil { // Python's console exporter
+		f[0], f[1] = f[2], f[3]
+	}
+	if len(s.answer.parts) > 0 || !hasText(f[0], "STATUS_CODE_ERROR") && !hasText(f[0], "ERROR") && string(f[0]) != "2" {
 		return
 	}
 	for _, why := range [][]byte{s.attributes["exception.message"], f[1], s.attributes["error.type"], s.attributes["exception.type"]} {
@@ -568,6 +633,10 @@ func (s *otelSpan) toolsIn(as *messageShape) []byte {
 // attributesOf returns the values of attributes as JSON, by their keys.
 func attributesOf(list []byte) map[string][]byte {
 	all := map[string][]byte{}
+	if opensObject(list) {
+		addAttributes(all, "", list, 0)
+		return all
+	}
 	for a := range json.Elements(list) {
 		f := json.Pick(a, "key", "value")
 		if key, ok := json.Text(f[0]); ok {
@@ -575,6 +644,29 @@ func attributesOf(list []byte) map[string][]byte {
 		}
 	}
 	return all
+}
+
+// addAttributes adds the fields of an object. A name without a dot may be the beginning of the names in its value:
+// {"llm":{"model_name":"m"}}.
+func addAttributes(all map[string][]byte, before string, value []byte, depth int) {
+	add := func(name string, v []byte) {
+		first := json.FirstElement(v)
+		if (opensObject(v) || opensObject(first)) && !strings.Contains(name, ".") && depth <= maxAttributeDepth {
+			addAttributes(all, before+name+".", v, depth+1)
+		} else {
+			all[before+name] = nilIfNull(v)
+		}
+	}
+	for name, v := range json.Members(value) {
+		add(name, v)
+	}
+	if isArray(value) {
+		n := 0
+		for v := range json.Elements(value) {
+			add(strconv.Itoa(n), v)
+			n++
+		}
+	}
 }
 
 // maxAttributeDepth is the maximum depth of an attribute.

@@ -99,6 +99,14 @@ openai-chat f complete
 turn gpt-4o complete
 openai-chat g complete
 turn gpt-4o-mini complete`},
+		{"otel-spans/console.json", `anthropic get_weather complete
+turn gpt-4o complete 10+5
+turn aborted PROVIDER_ERROR`},
+		{"otel-spans/phoenix.json", `openai-chat get_weather complete
+turn gpt-4o complete 10+5
+openai-chat get_weather complete
+turn gpt-4o complete 10+5
+turn aborted PROVIDER_ERROR`},
 		{"cline-screen/ui_messages.json", `gemini listFilesTopLevel complete
 gemini command complete
 turn complete 1600+80
