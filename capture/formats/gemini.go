@@ -58,7 +58,7 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 	switch {
 	case set != nil:
 		for m := range json.Elements(json.Find(set, "messages")) {
-			g.checkpoint(m)
+			g.readCheckpoint(m)
 		}
 	case back != nil:
 		// The user took messages back. Their exchanges stay, because the model has seen the messages.
@@ -80,10 +80,10 @@ func (g *geminiReader) entry(recs []capture.Record, line []byte) []capture.Recor
 	return g.recs
 }
 
-// checkpoint reads a message of a list that replaces all messages. After a compaction, and when a session is resumed,
+// readCheckpoint reads a message of a list that replaces all messages. After a compaction, and when a session is resumed,
 // Gemini CLI makes the list from the history that it sends. Its messages may have new ids, but no model and no usage:
 // they are not responses.
-func (g *geminiReader) checkpoint(m []byte) {
+func (g *geminiReader) readCheckpoint(m []byte) {
 	f := json.Pick(m, "id", "type", "model", "tokens")
 	if id := string(f[0]); hasText(f[1], "gemini") && f[2] == nil && f[3] == nil && id != g.id && !g.known[id] {
 		g.endMessage()
