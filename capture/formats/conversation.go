@@ -130,7 +130,8 @@ func writeTalks(in *capture.Input, recs []capture.Record, found []foundTalk) []c
 		}
 		log := newMessageLog(in, t.form, path)
 		log.recs = o.recs
-		for _, m := range t.messages {
+		for i, m := range t.messages {
+			log.sent = i < t.sent
 			log.addMessage(m)
 		}
 		o.recs = log.close(log.recs)
@@ -142,6 +143,7 @@ func writeTalks(in *capture.Input, recs []capture.Record, found []foundTalk) []c
 type messageLog struct {
 	*sessionLog
 	items [][]byte // the items of the open response, as in OpenAI Responses
+	sent  bool     // the messages are the history of a request, so none is a response
 }
 
 func newMessageLog(in *capture.Input, form string, path []string) messageLog {
@@ -171,7 +173,7 @@ func (l *messageLog) addMessage(m []byte) {
 			byModel = f[2] != nil && strings.HasPrefix(stringOf(class), "AI")
 		}
 	}
-	if byModel {
+	if byModel && !l.sent {
 		l.writeResponse(time.Time{}, time.Time{}, m)
 		l.endExchange("", "", "")
 	}

@@ -14,6 +14,7 @@ type foundTalk struct {
 	path     string // path of the value in the text: .run.steps[0].messages
 	form     string // form of the messages, as named in providers/transcript
 	messages [][]byte
+	sent     int          // number of messages that were sent in a request; 0 if the conversation is the only record of it
 	pair     *messagePair // set instead of messages for a history with its response
 }
 
@@ -60,6 +61,10 @@ func (f *talkFinder) searchValue(v []byte, path string, depth int) {
 			f.found = append(f.found, foundTalk{path: path, pair: p})
 			return
 		}
+		if form, messages := messagesOfRun(v); form != "" && whole {
+			f.found = append(f.found, foundTalk{path: path, form: form, messages: messages, sent: len(messages) - 1})
+			return
+		}
 		for _, m := range all {
 			if key := string(m.Key); !slices.Contains(responseLists, key) {
 				f.searchValue(m.Value, path+"."+key, depth+1)
@@ -72,6 +77,34 @@ func (f *talkFinder) searchValue(v []byte, path string, depth int) {
 			}
 		}
 	}
+}
+
+// messagesOfRun returns the messages of a run as LangSmith exports it: those that were sent, and the one in its
+// generations. The form is empty if the value isn't such a run, or if no message has a call or a result.
+func messagesOfRun(run []byte) (form string, messages [][]byte) {
+	list, last := json.Find(run, "inputs", "messages"), json.FirstElement(json.Find(run, "outputs", "generations"))
+	if first := json.FirstElement(list); isArray(first) {
+		list = first
+	}
+	if isArray(last) {
+		last = json.FirstElement(last)
+	}
+	add := func(e []byte) {
+		if m := messageIn(e, 0); m != nil {
+			if messages = append(messages, m); form == "" {
+				form = formOfMessage(m)
+			}
+		}
+	}
+	for e := range json.Elements(list) {
+		add(e)
+	}
+	if before := len(messages); before > 0 {
+		if add(json.Find(last, "message")); len(messages) > before {
+			return form, messages
+		}
+	}
+	return "", nil
 }
 
 // responseLists are the keys of lists in responses whose elements are alternatives, not the messages of a
@@ -209,6 +242,11 @@ func formOfMessage(m []byte) string {
 		case kindOf(json.Find(c, "function", "name")) == '"':
 			return "OpenAI messages"
 		case kindOf(json.Find(c, "name")) == '"' && json.Find(c, "args") != nil:
+			return "LangChain messages"
+		}
+	}
+	for c := range json.Elements(json.Find(m, "invalid_tool_calls")) { // calls whose arguments LangChain could not parse
+		if kindOf(json.Find(c, "args")) == '"' {
 			return "LangChain messages"
 		}
 	}

@@ -59,10 +59,18 @@ func TestTalkInText(t *testing.T) {
 	}
 }
 
-// TestInputAndOutput checks that an input with tools and an output become one exchange, wherever they are.
+// TestInputAndOutput checks that an input with tools and an output become one exchange, wherever they are, and even if
+// they are strings.
 func TestInputAndOutput(t *testing.T) {
-	text := `[{"id":"g","model":"m","input":{"messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"f"}}]},
-"output":{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}}]`
+	input := `{"messages":[{"role":"user","content":"go"}],"tools":[{"type":"function","function":{"name":"f"}}]}`
+	output := `{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`
+	checkInputAndOutput(t, input, output)
+	checkInputAndOutput(t, string(json.AppendQuoted(nil, []byte(input))), string(json.AppendQuoted(nil, []byte(output))))
+}
+
+func checkInputAndOutput(t *testing.T, input, output string) {
+	text := `[{"id":"g","model":"m","input":` + input + `,
+"output":` + output + `}]`
 	lines := strings.Join(read(conversations, []byte(text), len(text)), "\n")
 	for _, want := range []string{"[JSON › [0] › message log]", `"tools":[{"type":"function"`, `"choices":[{"index":0,"message":{"role":"assistant"`} {
 		if !strings.Contains(lines, want) {

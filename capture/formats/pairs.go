@@ -56,7 +56,13 @@ func sniffPairs(first []byte, whole bool) capture.SniffResult {
 // pair. A field whose key belongs to requests is never the response.
 func pairIn(all []json.FoundField) *messagePair {
 	p := new(messagePair)
-	for _, m := range all {
+	for i, m := range all {
+		if text, is := json.Text(m.Value); is && slices.Contains(inputKeys, string(m.Key)) && isWhole(text) {
+			if text = afterSpace(text); opensObject(text) || isArray(text) { // Langfuse may write the input as a string
+				all = slices.Clone(all)
+				all[i].Value, m.Value = text, text
+			}
+		}
 		switch {
 		case string(m.Key) == "model":
 			p.model = m.Value

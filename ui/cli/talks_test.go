@@ -55,6 +55,12 @@ turn gemini-3.8-flash complete 10+2
 turn gemini-3.8-flash complete 20+3
 turn gemini-3.8-flash complete 7+1
 turn gemini-3.8-flash complete 9+1`},
+		{"conversation/langsmith.json", `anthropic get_weather complete ok
+turn complete
+anthropic get_weather complete
+turn complete
+anthropic get_weather malformed
+turn complete`},
 		{"conversation/items.json", `anthropic apply_patch complete ok
 turn complete
 anthropic shell_call complete ok
