@@ -58,7 +58,8 @@ func (f fixture) wrongInCut(in *Inspector, known, before []string) string {
 		words := strings.Fields(found)
 		switch {
 		case words[1] == "info", slices.Contains(known, found), slices.Contains(before, found),
-			words[2] == "toolscope", words[2] == "model": // neither a provider nor a client
+			words[2] == "toolscope", words[2] == "model", // neither a provider nor a client
+			words[0] == "SCHEMA_INVALID" && words[2] == "unknown": // the arguments may be in the missing end
 		case !slices.Contains(explainedByCut, words[0]):
 			return found
 		case f.dialect.ByAgent && words[2] != "unknown":
