@@ -545,7 +545,7 @@ var contexts = []*rule{
 	{name: "x-amz-credential", after: "X-Amz-Credential=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Credential=GOOG1E{u30}/20260101/eu-west-1/s3/aws4_request", miss: "X-Amz-Credential=x", from: "docs.aws.amazon.com: signed requests"},
 	{name: "x-amz-security-token", after: "X-Amz-Security-Token=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Security-Token={120}", miss: "X-Amz-Security-Token=x", from: "docs.aws.amazon.com: signed requests"},
 	{name: "password", after: " password ", shape: visible + `{8,}`, where: isNetrcLine, fit: lenWithoutFullStop, is: looksRandom, hit: "machine h.example login u password {16}", miss: "the password must-be-at-least-8-characters-long", from: "gnu.org: .netrc"},
-	{name: "userinfo", after: " -u ", expects: looseValue, shape: `[\w.@-]+:` + word + `{8,}`, is: afterColon, hit: "curl -u \"admin:{16}\" https://h.example", miss: "sort -u names:of-all-the-things", from: "curl.se: man page"},
+	{name: "userinfo", after: " -u ", expects: looseValue, shape: `[\w.@-]{0,60}:` + word + `{8,}`, is: afterColon, hit: "curl -u \"admin:{16}\" https://h.example", miss: "sort -u names:of-all-the-things", from: "curl.se: man page"},
 	{name: "userinfo", after: " --user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user 'admin:{16}' https://h.example", miss: "--user 1000:1000", from: "curl.se: man page"},
 	{name: "userinfo", after: " --user=", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user=admin:{16} https://h.example", miss: "--user=1000:1000", from: "curl.se: man page"},
 	{name: "userinfo", after: " -U ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl -U proxy:{16} https://h.example", miss: "psql -U postgres:of-all", from: "curl.se: man page"},
@@ -611,6 +611,40 @@ var contexts = []*rule{
 	{name: "password", after: "password is ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: isRandomPassword, hit: "the password is {20}, he said", miss: "the password is case-sensitive", from: "shape seen in traffic"},
 	{name: "password", after: "requirepass ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "requirepass {24}", miss: "requirepass internationalization", from: "redis.io/docs: configuration"},
 	{name: "password", after: "masterauth ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "masterauth {24}", miss: "masterauth internationalization", from: "redis.io/docs: configuration"},
+	{name: "secret", after: "= r\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY = r\"{32}", miss: "API_NAME = r\"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "= r'", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY = r'{32}", miss: "API_NAME = r'Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "= \"\"\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY = \"\"\"{32}", miss: "API_NAME = \"\"\"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "= '''", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY = '''{32}", miss: "API_NAME = '''Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "== \"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY == \"{32}", miss: "API_NAME == \"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "== '", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY == '{32}", miss: "API_NAME == 'Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "[] = \"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY [] = \"{32}", miss: "API_NAME [] = \"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "\" -> \"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "token = \"a\" -> \"{32}\"", miss: "name = \"a\" -> \"Aa1Bb2Cc3Dd4Ee5\";", from: "developer.hashicorp.com/terraform: plan"},
+	{name: "secret", after: "] = \"", where: isTypedSecret, shape: inQuotes, is: inLine(isRandomPassword), hit: "api_key: Optional[str] = \"{32}\"", miss: "api_name: Optional[str] = \"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: "; } = \"", where: isProperty, shape: inQuotes, is: inLine(isRandomPassword), hit: "string ApiKey { get; set; } = \"{32}\"", miss: "string ApiName { get; set; } = \"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: "Some(\"", where: isWrapped, shape: inQuotes, is: inLine(isRandomPassword), hit: "api_key: Some(\"{32}\"", miss: "api_name: Some(\"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: "ault=\"", where: isWrapped, shape: inQuotes, is: inLine(isRandomPassword), hit: "token: str = Field(default=\"{32}\"", miss: "label: str = Field(default=\"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: "Secret::new(\"", shape: inQuotes, is: inLine(isRandomPassword), hit: "Secret::new(\"{32}\"", miss: "Secret::new(\"of all the things", from: "docs.rs: secrecy"},
+	{name: "secret", after: "Fernet(b\"", shape: inQuotes, is: inLine(isRandomPassword), hit: "Fernet(b\"{43}=\")", miss: "Fernet(b\"of all the things\")", from: "cryptography.io: Fernet"},
+	{name: "secret", after: "SecureString \"", shape: inQuotes, is: inLine(isRandomPassword), hit: "ConvertTo-SecureString \"{20}\" -AsPlainText", miss: "ConvertTo-SecureString \"of all the things", from: "learn.microsoft.com: ConvertTo-SecureString"},
+	{name: "bearer", after: "Bearer \"+\"", shape: inQuotes, is: inLine(isRandomPassword), hit: "\"Bearer \"+\"{32}\"", miss: "Bearer \"+\"of-all-the-things", from: "shape seen in programs"},
+	{name: "bearer", after: "Bearer \" + \"", shape: inQuotes, is: inLine(isRandomPassword), hit: "\"Bearer \" + \"{32}\"", miss: "Bearer \" + \"of-all-the-things", from: "shape seen in programs"},
+	{name: "secret", after: "', b'", where: isBytesPair, shape: inSingle, is: inLine(isRandomPassword), hit: "(b'x-api-key', b'{32}')", miss: "(b'x-name', b'Aa1Bb2Cc3Dd4Ee5')", from: "asgi.readthedocs.io: HTTP scope"},
+	{name: "token", after: " login ", expects: looseValue, shape: visible + `{16,}`, fit: lenWithoutFullStop, is: isSpoken, hit: "vault login {26}", miss: "docker login registry-1.docker.example", from: "shape seen in command lines"},
+	{name: "token", after: "init -t ", expects: looseValue, shape: visible + `{16,}`, fit: lenWithoutFullStop, is: isSpoken, hit: "doctl auth init -t {64}", miss: "init -t of-all-the-things-here", from: "docs.digitalocean.com: doctl"},
+	{name: "password", after: " -p=", expects: looseQuote, where: onLine("az login", "docker login"), shape: word + `{8,}`, is: looksPassword, hit: "az login -u a -p={24}", miss: "make -p=Aa1Bb2Cc3Dd4Ee5", from: "learn.microsoft.com: az login"},
+	{name: "password", after: " -p ", expects: looseValue, where: commandOf("twine "), shape: word + `{8,}`, is: looksPassword, hit: "twine upload -u __token__ -p {24}", miss: "twine upload -p internationalization", from: "twine.readthedocs.io"},
+	{name: "secret", after: " --value ", expects: looseValue, where: onLine("secret ", "SecureString"), shape: word + `{8,}`, is: isRandomPassword, hit: "az keyvault secret set --vault-name v -n x --value {24}", miss: "az tag set --value Aa1Bb2Cc3Dd4Ee5", from: "learn.microsoft.com: az keyvault"},
+	{name: "userinfo", after: " --proxy-user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --proxy-user u:{20} h", miss: "curl --proxy-user u:of-all-the", from: "curl.se/docs/manpage.html"},
+	{name: "userinfo", after: "curl -u", shape: `[\w.@-]{0,40}:` + word + `{8,}`, is: afterColon, hit: "curl -uuser:{20} h", miss: "curl -uuser:of-all-the", from: "curl.se/docs/manpage.html"},
+	{name: "secret", after: "echo ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "echo {32} | docker login --password-stdin", miss: "echo of-all-the-things | docker login", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "echo -n ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "echo -n {32} | docker login --password-stdin", miss: "echo -n of-all-the-things | docker login", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "printf ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "printf {32} | docker login --password-stdin", miss: "printf of-all-the-things | docker login", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "printf %s ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "printf %s {32} | docker login --password-stdin", miss: "printf %s of-all-the-things | docker login", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "<<< ", expects: looseQuote, where: onLine("stdin", "login", "secret", "token"), shape: word + `{16,}`, is: isSpoken, hit: "docker login --password-stdin <<< {32}", miss: "cat <<< Aa1Bb2Cc3Dd4Ee5Ff6;", from: "docs.docker.com: docker login"},
+	{name: "password", after: " on >", where: onLine("SETUSER "), shape: word + `{8,}`, is: isRandomPassword, hit: "ACL SETUSER u on >{20} ~*", miss: "ACL SETUSER u on >internationalization", from: "redis.io/docs: ACL"},
+	{name: "password", after: " -k ", expects: looseValue, where: onLine("openssl "), shape: word + `{8,}`, is: isRandomPassword, hit: "openssl enc -k {20} -in a", miss: "curl -k Aa1Bb2Cc3Dd4Ee5", from: "docs.openssl.org: enc"},
+	{name: "password", after: "' = '", where: onLine("SET PASSWORD "), shape: sqlText, ends: isQuote, is: looksPassword, hit: "SET PASSWORD FOR 'u'@'h' = '{16}';", miss: "WHERE 'a' = 'Aa1Bb2Cc3Dd4Ee5'", from: "dev.mysql.com: SET PASSWORD"},
+	{name: "unseal-key", after: "Unseal Key ", shape: `[0-9]: [\w+/=]{40,}`, is: isSpokenRest, hit: "Unseal Key 1: {44}", miss: "Unseal Key 1: of-all", from: "developer.hashicorp.com/vault: operator init"},
 	{name: "password", after: " BY '", where: isIdentified, shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u IDENTIFIED WITH sha256_password BY '{16}';", miss: "GROUP BY 'internationalization'", from: "dev.mysql.com: ALTER USER"},
 	{name: "api-key", after: "_live_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_live_{32}", miss: "acme_live_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "_prod_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_prod_{32}", miss: "acme_prod_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
@@ -715,14 +749,64 @@ func isTerraformVariable(tail []byte) bool {
 // isNamedLiteral reports whether a text ends with the name of a credential, an equals sign and the beginning of a
 // literal.
 func isNamedLiteral(tail []byte) bool {
-	name := bytes.TrimRight(tail[:bytes.LastIndexByte(tail, '=')], " ")
+	name := bytes.TrimRight(tail[:max(0, bytes.LastIndexByte(tail, '='))], " =[]")
 	_, ok := credentialName(name[len(name)-countTrailing(name, inName):], inText)
 	return ok
 }
 
+// isProperty reports whether a text ends with the name of a credential, its accessors and the beginning of a literal.
+func isProperty(tail []byte) bool {
+	name, _, ok := bytes.Cut(lastLine(tail), []byte(" { get"))
+	if ok {
+		_, ok = credentialName(name[len(name)-countTrailing(name, inName):], inText)
+	}
+	return ok
+}
+
+// wrappers are calls around the value of a name.
+var wrappers = []string{`Some("`, `Field(default="`}
+
+// isWrapped reports whether a text ends with the name of a credential, a sign and the beginning of one of wrappers.
+func isWrapped(tail []byte) bool {
+	for _, w := range wrappers {
+		if text, ok := bytes.CutSuffix(tail, []byte(w)); ok {
+			text = bytes.TrimRight(text, " ")
+			name := bytes.TrimRight(text, ":= ")
+			if typed := bytes.LastIndexByte(name, ':'); typed > 0 && bytes.HasSuffix(text, []byte("=")) && len(name)-typed < 24 {
+				name = name[:typed]
+			}
+			_, named := credentialName(name[len(name)-countTrailing(name, inName):], inText)
+			return named && len(text) > len(bytes.TrimRight(text, ":="))
+		}
+	}
+	return false
+}
+
+// isBytesPair reports whether a text ends with the name of a header and the beginning of its value, as in
+// (b'x-api-key', b'.
+func isBytesPair(tail []byte) bool {
+	_, ok := listedName(bytes.TrimSuffix(tail, []byte(" b'")))
+	return ok
+}
+
+// onLine returns a function that requires one of several words on the last line of a text.
+func onLine(words ...string) func(tail []byte) bool {
+	return func(tail []byte) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(lastLine(tail), []byte(w)) })
+	}
+}
+
+// isSpoken requires a random value with digits.
+func isSpoken(text []byte) bool {
+	return containsRange(text, '0', '9') && hasLetter(text) && looksRandom(text)
+}
+
+// isSpokenRest requires a random value after a number and a colon.
+func isSpokenRest(text []byte) bool { return isSpoken(text[3:]) }
+
 // isTypedSecret reports whether a text ends with the name of a credential, a colon, a type and an equals sign.
 func isTypedSecret(tail []byte) bool {
-	colon := bytes.LastIndexByte(tail, ':')
+	colon := max(bytes.LastIndexByte(tail, ':'), bytes.LastIndex(tail, []byte(" As ")))
 	if colon < 1 || len(tail)-colon > 24 {
 		return false
 	}
@@ -816,6 +900,18 @@ func isReturn(c byte) bool { return c == '\r' || c == '\n' || c == '\\' }
 
 // lenBeforePipe returns the length of a text before a quote or a pipe.
 func lenBeforePipe(text []byte) int { return bytes.IndexAny(text, "\"'| ") }
+
+// loginPrograms are programs that read a credential from their standard input.
+var loginPrograms = wordSet("docker gh npx wrangler vault kubectl helm podman fly flyctl az glab npm")
+
+// lenBeforeLogin returns the length of a text before a quote or a pipe to one of loginPrograms, and 0 if there is none.
+func lenBeforeLogin(text []byte) int {
+	_, program := splitWord(text)
+	if !loginPrograms[program] {
+		return 0
+	}
+	return lenBeforePipe(text)
+}
 
 // afterSpace requires a password after a name and a space.
 func afterSpace(text []byte) bool {

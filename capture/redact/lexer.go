@@ -43,6 +43,7 @@ type container struct {
 	place   uint64     // hash of the path to this container: keys and element numbers
 	index   uint64     // hash of the indexes so far, which identifies one of several parallel texts
 	field   keyMeaning // meaning of the key of the current value
+	each    bool       // each string in the object is a value of the name
 	named   secretName // the name for the value, if hasName is set: it comes from the field or the element before the value
 	hasName bool
 	listed  uint64 // number of the value after a name and a comma in a text that is not JSON, or 0
@@ -237,9 +238,13 @@ func (l *lexer) push(array bool) {
 		c.fixed = top.fixed || top.field.whole
 		if array && !top.array {
 			c.field = keyMeaning{text: top.field.text, secret: top.field.secret, name: top.field.name, list: top.field.list}
+			if top.hasName && top.field.sample { // {"token":{"examples":["…"]}}
+				c.field.secret, c.field.name = true, top.named
+			}
 		}
 		if !array && top.field.secret { // {"token":{"value":…}}
-			c.named, c.hasName = top.field.name, true
+			c.named, c.hasName = top.field.name.orRandom(), true
+			c.each = top.field.list && !top.array && top.field.name.end != "token" // js-tokens is a package
 		}
 		if top.array && len(l.stack) == 1 {
 			c.place = 1 // each element of the outermost array is a document of its own
@@ -299,7 +304,10 @@ func (l *lexer) expectValue(top *container) {
 		if m.expectField(top.field.name); top.array && top.field.name.value != isCookies {
 			m.want.rule = values[top.field.name.value][memberForm]
 		}
-	case top != nil && top.hasName && (top.array || top.field.value):
+	case top != nil && top.hasName && !top.array && !l.isKey && top.each: // {"api_keys":{"openai":"…"}}
+		m.expectField(top.named)
+		m.want.rule = values[isRandom][fieldForm]
+	case top != nil && top.hasName && (top.array || top.field.value || top.field.sample):
 		if m.expectField(top.named); top.array {
 			m.want.rule = values[top.named.value][quotedForm]
 		}

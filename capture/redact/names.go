@@ -71,6 +71,9 @@ var secretNames = []secretName{
 	{"psk", "preshared_key", isPassword, wordEnd, everywhere}, {"mnemonic", "mnemonic", isPhrase, wordEnd, everywhere}, {"seedphrase", "seed_phrase", isPhrase, anyEnd, everywhere},
 	{"recoveryphrase", "recovery_phrase", isPhrase, anyEnd, everywhere}, {"hashsalt", "salt", isRandom, wordEnd, everywhere},
 	{"authsalt", "salt", isRandom, wordEnd, everywhere}, {"loggedinsalt", "salt", isRandom, wordEnd, everywhere}, {"noncesalt", "salt", isRandom, wordEnd, everywhere},
+	{"secretstring", "secret", isPassword, anyEnd, everywhere}, {"keystring", "api_key", isRandom, wordEnd, everywhere}, {"servicerolekey", "api_key", isRandom, anyEnd, everywhere},
+	{"appkey", "api_key", isRandom, wordEnd, everywhere}, {"passcode", "password", isPassword, wordEnd, everywhere}, {"passkey", "password", isRandom, wordEnd, everywhere},
+	{"dockerconfigjson", "credentials", isRandom, anyEnd, inKey | inText},
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
 
@@ -178,6 +181,15 @@ func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
 		return secretName{}, false
 	}
 	return known, !isPlainName(name, said, known, scope)
+}
+
+// orRandom returns the name of an object whose field is a credential. In an object, that is seldom a name and a
+// password in base64.
+func (s secretName) orRandom() secretName {
+	if s.value == isBasic {
+		s.value = isRandom
+	}
+	return s
 }
 
 // hasBorder reports whether the matched end of a name begins where the secretName allows it.
@@ -332,6 +344,7 @@ type keyMeaning struct {
 	whole  bool // if the value is an object, its strings are not deltas
 	names  bool // the value is the name for another field's value
 	value  bool // the value belongs to the name in another field
+	sample bool // the value is an example or a default of the object's name
 }
 
 // keyMeanings caches the known keys by their hash. Most documents of a stream have the same keys.
@@ -370,6 +383,8 @@ func fieldOf(name []byte) keyMeaning {
 	}
 	f.names, f.value = isNameName(name), isValueName(name)
 	switch string(lower) {
+	case "default", "const", "enum", "example", "examples", "key":
+		f.sample = true
 	case "args", "arguments", "input", "parameters", "result", "structuredcontent":
 		f.whole = true
 	}

@@ -11,7 +11,7 @@ import (
 // openingEvents returns events that begin alike. Some of these beginnings contain a secret. In other events, earlier
 // text makes the following text a secret.
 func openingEvents() (events []string) {
-	value, word := sample("{32}"), sample("{16}")
+	value, word := sample("{32}"), sample("{15}")
 	kinds := []string{
 		`event: d
 data: {"id":"` + value + `","delta":{"text":"a"}}`, `data: {"delta":{"text":"b"}}`, `data: {"token":"` + value + `","delta":{"text":"c"}}`,

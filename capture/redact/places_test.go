@@ -315,3 +315,48 @@ func TestDecodedPieces(t *testing.T) {
 		t.Errorf("%d bytes of %d, %d heads, %d ends", len(got), len(want), heads, ends)
 	}
 }
+
+// TestValuesWithoutSigns checks that a random value is found near the name of a credential, without a sign between
+// them, and in tables, lists, calls and nested objects.
+func TestValuesWithoutSigns(t *testing.T) {
+	value := sample("{32}") + "7"
+	for _, text := range []string{
+		"my github token is V please", "Using API key V", "Invalid token V", "API key 'V' is not valid", "The `API_KEY` is `V`.", "API_KEY   V\n",
+		"#define API_KEY \"V\"", "Connect-X -Token V", "set(API_KEY \"V\")", "API key:\nV\n", "$ gh auth token\nV\n", "Token:\n```\nV\n```",
+		"api_keys:\n  - V\n", "api_key:\n  V\n", "token: &tok V\n", "password: !!str V\n", "apiKey:\n  value: V\n", "[token]\nvalue = V\n",
+		"client.setApiKey(\"V\");", ".bearer_auth(\"V\")", "PASSWORD('V')", "<apiKey type=\"string\">V</apiKey>", "<string name=\"api_key\">V</string>",
+		"<token>\n  V\n</token>", "&lt;password&gt;V&lt;/password&gt;", "insert into t (name, token) values ('a', 'V');", "id, name, token\n1, bob, V\n",
+		"id;token\n1;V\n", "| id | token |\n|---|---|\n| 1 | V |\n", "Access key ID,Secret access key\nx,V\n", "map[X-Api-Key:[V]]", "TOKEN ?= V\n",
+	} {
+		body := `{"content":` + quoted(strings.ReplaceAll(text, "V", value)) + `}`
+		if got := through(redactor(), body, 1<<20); strings.Contains(got, value) {
+			t.Errorf("%s", got)
+		}
+	}
+	for _, body := range []string{
+		`{"api_key":{"type":"string","default":"V"}}`, `{"token":{"examples":["V"]}}`, `{"api_keys":{"openai":"V"}}`, `{"auth":{"key":"V"}}`,
+		`{"fields":[{"label":"password","value":"V"}]}`, `{"SecretString":"V"}`,
+	} {
+		if got := through(redactor(), strings.ReplaceAll(body, "V", value), 1<<20); strings.Contains(got, value) {
+			t.Errorf("%s", got)
+		}
+	}
+	for _, text := range []string{
+		"the token was refreshed at 2026-01-02T03:04:05Z", "the page token " + value, "the key " + value, "token handleTokenRefresh2 of the app", "secret key of-all-the-things-2",
+		"getToken(\"tokens-of-2026\")", "token:\n  of-all-the-things-2\n", `{"js-tokens":{"integrity":"` + value + `"}}`, `{"token":{"id":"` + value + `"}}`,
+		"	encodeUserPassword\n	encodeFragment2Of3Things\n", "  return token;\n  fillOptional2Properties(node);\n", "| id | name |\n|---|---|\n| 1 | " + value + " |\n",
+	} {
+		if got := redactor().Text(text); got != text {
+			t.Errorf("%q became %q", text, got)
+		}
+	}
+	for from, kept := range map[string]bool{"/api/token/V/x": false, "/v1?auth%5Btoken%5D=V": false, "/v1/models/V": true} {
+		if got := redactor().URL(strings.ReplaceAll(from, "V", value)); strings.Contains(got, value) != kept {
+			t.Errorf("%s", got)
+		}
+	}
+	h := redactor().Header(http.Header{"Sec-Websocket-Protocol": {"bearer, " + value}, "Set-Cookie": {"a=b; Path=/t?token=" + value}})
+	if strings.Contains(fmt.Sprint(h), value) {
+		t.Errorf("%v", h)
+	}
+}

@@ -428,8 +428,12 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 	case name == "cookie" || name == "set-cookie":
 		pairs := strings.Split(v, ";")
 		for i, pair := range pairs {
-			if k, secret, ok := strings.Cut(pair, "="); ok && secret != "" && (i == 0 || name == "cookie") {
+			switch k, secret, ok := strings.Cut(pair, "="); {
+			case !ok || secret == "":
+			case i == 0 || name == "cookie":
 				pairs[i] = k + "=" + change(secret)
+			case strings.EqualFold(strings.TrimSpace(k), "path"):
+				pairs[i] = k + "=" + r.redactURL(secret)
 			}
 		}
 		if name == "cookie" && !strings.Contains(v, "=") {
@@ -441,6 +445,10 @@ func (r *Redactor) mapCredential(name, v string, change func(string) string) str
 		for i, p := range protocols {
 			if before, secret, ok := cutToken(p); ok {
 				protocols[i] = before + change(secret)
+			} else if plain := strings.TrimSpace(p); i > 0 && looksRandom([]byte(plain)) { // bearer, TOKEN
+				if _, ok := credentialName([]byte(strings.TrimSpace(protocols[i-1])), inRequest); ok {
+					protocols[i] = p[:len(p)-len(strings.TrimLeft(p, " "))] + change(plain)
+				}
 			}
 		}
 		return strings.Join(protocols, ",")
@@ -488,6 +496,6 @@ func secretHeader(name string) (replaced, sought bool) {
 // count.
 func secretQuery(name string) bool {
 	lower := strings.ToLower(name)
-	_, ok := credentialName([]byte(name), inRequest)
+	_, ok := credentialName(bytes.Trim([]byte(name), "[]"), inRequest) // auth[token]
 	return ok || strings.HasPrefix(lower, "x-amz-")
 }

@@ -44,6 +44,7 @@ package redact
 import (
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"net/http"
@@ -336,6 +337,11 @@ func (r *Redactor) redactPath(s string) string {
 				parts[j] = name + "=" + r.replacementOf(secret, strings.ToLower(name))
 				continue
 			}
+			if _, named := credentialName([]byte(segments[max(0, i-1)]), inRequest); i > 0 && named && isSpoken([]byte(part)) { // /token/X
+				r.learnParts(part, strings.ToLower(segments[i-1]), false)
+				parts[j] = r.replacementOf(part, strings.ToLower(segments[i-1]))
+				continue
+			}
 			parts[j] = r.redactEscaped(part, url.PathUnescape, url.PathEscape)
 		}
 		segments[i] = strings.Join(parts, ";")
@@ -358,6 +364,11 @@ func (r *Redactor) redactQuery(s string) string {
 			lower := strings.ToLower(name)
 			r.learnParts(secret, lower, false)
 			pairs[i] = name + "=" + r.replacementOf(secret, lower)
+			continue
+		}
+		plain, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(secret, "="))
+		if object := string(plain); err == nil && strings.HasPrefix(object, `{"`) && r.redactText(object) != object {
+			pairs[i] = name + "=" + r.replacementOf(secret, strings.ToLower(name))
 			continue
 		}
 		pairs[i] = r.redactEscaped(name, url.QueryUnescape, url.QueryEscape) + "=" + r.redactEscaped(secret, url.QueryUnescape, url.QueryEscape)

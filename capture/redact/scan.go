@@ -112,13 +112,22 @@ func newScanner(shapes []*rule) *scanner {
 		s.addNameEnds(signs)
 	}
 	for _, end := range []string{"ord", "swd", "ken", "key", "ret"} { // the ends of a column's name: password, passwd, token, key, secret
-		for _, sign := range []string{",", "\t", "\n", "\r"} {
-			s.addAssignment(end + sign)
-			s.addAssignment(strings.ToUpper(end) + sign)
+		for _, sign := range []string{",", ";", "\t", "\n", "\r", " "} {
+			s.addContext(end + sign)
+			s.addContext(strings.ToUpper(end) + sign)
 		}
+		for _, signs := range []string{`("`, "('", `">`, "]=", "` "} {
+			s.addContext(end[1:] + signs)
+		}
+		s.addContext(strings.ToUpper(end[1:]) + "` ")
+		s.addContext(strings.ToUpper(end[1:]) + "('")
 		s.addAssignment(end[1:] + "\"\n")
 	}
-	for _, end := range []string{"UES(", "UES ", "UES\n"} { // the ends of VALUES
+	for _, end := range []string{"Key ", "Key\n", "&gt;", `al("`, `th("`, `ng">`, `xt">`} { // other ends of names, elements and calls
+		s.addContext(end)
+	}
+	s.addAssignment(" ?=")
+	for _, end := range []string{"UES(", "UES ", "UES\n", "ues(", "ues "} { // the ends of VALUES
 		s.addContext(end)
 	}
 	for _, end := range []string{"\n\r\n", "\"\n\n"} { // the ends of the header lines in a part of a form

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,7 @@ const (
 	memberForm                  // in double quotes, after a name in quotes: JSON in a text
 	entryForm                   // in single quotes or backquotes, after a name in quotes
 	fieldForm                   // all of a JSON string
+	spokenForm                  // after a name in a sentence, a command or a table, without a sign
 	valueForms
 )
 
@@ -60,6 +62,10 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 	} {
 		rules := &all[test]
 		bare := func(text []byte) bool { return !isExpression(text) && !isTypeName(text) && is.bare(text) }
+		spoken := func(text []byte) bool {
+			return containsRange(text, '0', '9') && hasLetter(text) && looksRandom(text) && bare(text)
+		}
+		rules[spokenForm] = valueRule(rule{shape: visible + `{16,}`, fit: lenWithoutFullStop, is: spoken}, "([{", false)
 		rules[bareForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
 		rules[pairForm] = rules[bareForm]
 		rules[rowForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'`,;<>\\\\\\x7f]{8,}", is: is.whole}, "([{", false)
@@ -120,7 +126,7 @@ func valueRule(r rule, ends string, must bool) *rule {
 // an assignment: NAME=, name: , "name":, &name=. The result ok is false if the name isn't that of a secret.
 func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	sign := text[len(text)-1]
-	rest := trimColour(bytes.TrimRight(text[:len(text)-1], " \t*"))
+	rest := trimColour(bytes.TrimRight(text[:len(text)-1], " \t*?"))
 	quoted := len(rest) > 0 && strings.IndexByte("\"'`]", rest[len(rest)-1]) >= 0
 	if quoted {
 		rest = bytes.TrimRight(rest[:len(rest)-1], "\"'`")
@@ -141,6 +147,9 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 		scope, form = inKey, memberForm
 	}
 	known, ok = credentialName(name, scope)
+	if !ok && scope == inText && sign == ':' && name[n-1] == 's' && isLineStart(before, name, sign, true) { // api_keys:
+		known, ok = credentialName(name, inKey)
+	}
 	if !ok && isValueName(name) {
 		known, ok = pairedName(before)
 	}
@@ -216,17 +225,23 @@ func isResourceName(known secretName, before []byte, sign byte) bool {
 var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 
 // isValueName reports whether a field with this name contains the value for a name in another field.
-func isValueName(name []byte) bool { return len(name) == 5 && bytes.EqualFold(name, []byte("value")) }
+func isValueName(name []byte) bool {
+	return len(name) == 5 && bytes.EqualFold(name, []byte("value")) || bytes.EqualFold(name, []byte("parametervalue"))
+}
 
 // isNameName reports whether a field with this name contains the name of the value in another field.
 func isNameName(name []byte) bool {
-	return bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
+	return bytes.EqualFold(name, []byte("label")) || bytes.EqualFold(name, []byte("parameterkey")) ||
+		bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
 }
 
 // pairedName returns the secretName in the field before a value. Examples are "name":"x-api-key","value": and the
 // line name: DB_PASSWORD above a line that begins with value:. The result ok is false if there is none.
 func pairedName(text []byte) (known secretName, ok bool) {
-	text = bytes.TrimRight(text, " \t\r\n\"',")
+	if known, ok = outerName(text); ok {
+		return known, true
+	}
+	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("android:")), " \t\r\n\"',")
 	n := countTrailing(text, inName)
 	name := text[len(text)-n:]
 	text = bytes.TrimRight(text[:len(text)-n], " \t\"':=")
@@ -234,6 +249,27 @@ func pairedName(text []byte) (known secretName, ok bool) {
 		return secretName{}, false
 	}
 	return headerName(name)
+}
+
+// outerName returns the secretName of the object or section that a text is in, as in "password": {"value": and in
+// [token] above value =. The result ok is false if there is none.
+func outerName(text []byte) (known secretName, ok bool) {
+	outer := bytes.TrimRight(text, " \t\r\n\"'")
+	if len(outer) == 0 {
+		return secretName{}, false
+	}
+	switch last := outer[len(outer)-1]; {
+	case last == ',' && text[len(text)-1] == '"':
+		if outer = outer[:max(0, bytes.LastIndexAny(outer, "{}"))]; len(text) == len(outer) || text[len(outer)] != '{' {
+			return secretName{}, false
+		}
+	case last == '{' || (last == ':' || last == ']') && bytes.IndexByte(text[len(outer):], '\n') >= 0:
+		outer = outer[:len(outer)-1]
+	default:
+		return secretName{}, false
+	}
+	outer = bytes.TrimRight(outer, " \t\r\n\"':")
+	return credentialName(outer[len(outer)-countTrailing(outer, inName):], inKey)
 }
 
 // headerName returns the secretName of a name that may be the name of a header. The result ok is false if the
@@ -264,11 +300,16 @@ func listedName(text []byte) (known secretName, ok bool) {
 // false if there is none.
 func elementName(text []byte) (known secretName, ok bool) {
 	text = text[:len(text)-1]
-	n := countTrailing(text, inName)
-	if n == 0 || !bytes.HasSuffix(text[:len(text)-n], []byte("<")) {
-		return secretName{}, false
+	text = text[bytes.LastIndexByte(text, '<')+1:]
+	tag, attributes, _ := bytes.Cut(text, []byte(" "))
+	if name := tag[bytes.IndexByte(tag, ':')+1:]; len(name) > 0 && countTrailing(name, inName) == len(name) {
+		known, ok = credentialName(name, inText)
 	}
-	return credentialName(text[len(text)-n:], inText)
+	if name, named := bytes.CutPrefix(attributes, []byte(`name="`)); named && !ok { // <property name="password">
+		name, _, _ = bytes.Cut(name, []byte(`"`))
+		known, ok = credentialName(name, inText)
+	}
+	return known, ok
 }
 
 // columnName returns the secretName of the table column at the end of a text: | password |. The result ok is false if
@@ -297,6 +338,8 @@ type tableRow struct {
 	sql     bool
 	depth   int  // number of open brackets in SQL
 	begins  bool // the next character begins a value
+	loose   bool // the names may be words of a sentence
+	cells   bool // the row has values, and is not a line between rows
 	quote   byte // the quote before the current value, or 0
 }
 
@@ -305,22 +348,36 @@ func (m *matcher) beginTable(text []byte) {
 	n := len(text) - 1
 	start := bytes.LastIndexByte(text[:n], '\n') + 1
 	line := text[start:n]
-	if size := countTrailing(line, inHeader); size < len(line) && size > 0 && line[len(line)-size-1] == ':' && line[len(line)-size] == '"' { // in JSON
-		line, start = line[len(line)-size+1:], 1
+	if size := countTrailing(line, inHeader); size < len(line) && size > 0 && line[len(line)-size-1] == ':' && bytes.HasPrefix(bytes.TrimLeft(line[len(line)-size:], " "), []byte(`"`)) { // in JSON
+		line, start = bytes.TrimLeft(line[len(line)-size:], " ")[1:], 1
 	}
 	if m.row != nil || len(line) == 0 || start == 0 && len(text) == tailSize || countTrailing(line, inHeader) < len(line) {
 		return
 	}
 	sign := byte(',')
-	if text[n] == '\t' || bytes.IndexByte(line, '\t') > 0 {
-		sign = '\t'
+	for _, other := range []byte("\t|;") {
+		if text[n] == other || bytes.IndexByte(line, other) > 0 || other == '|' && line[0] == other {
+			sign = other
+		}
+	}
+	if sign != '|' && isProse(line, sign) {
+		return
 	}
 	column := bytes.Count(line, []byte{sign})
-	name, ok := credentialName(bytes.Trim(line[bytes.LastIndexByte(line, sign)+1:], `"`), inText)
+	name, ok := credentialName(bytes.Trim(line[bytes.LastIndexByte(line, sign)+1:], "\" "), inText)
 	if ends := text[n] == '\n' || text[n] == '\r'; ok && (!ends || column > 0) && (ends || text[n] == sign) {
-		m.row = &tableRow{sign: sign, name: name, column: column, at: column, head: true}
+		m.row = &tableRow{sign: sign, name: name, column: column, at: column, head: true, loose: sign == '|' || sign == ';' || bytes.IndexByte(line, ' ') >= 0}
 		m.row.nextRule(text[n])
 	}
+}
+
+// isProse reports whether a line with signs has spaces that the names of columns don't have.
+func isProse(line []byte, sign byte) bool {
+	if bytes.IndexByte(line, ' ') < 0 {
+		return false
+	}
+	long := slices.ContainsFunc(bytes.Split(line, []byte{sign}), func(name []byte) bool { return bytes.Count(bytes.Trim(name, " "), []byte(" ")) > 2 })
+	return sign != ',' || line[0] == ' ' || long
 }
 
 // beginInsert begins a table if a text ends with names of columns in brackets and VALUES, and one of the names is
@@ -354,6 +411,9 @@ func (t *tableRow) nextRule(c byte) *rule {
 		t.quote = 0
 		return nil
 	case t.quote != 0:
+	case begins && c == ' ' && !t.sql && !t.head:
+		t.begins = true
+		return nil
 	case begins && (c == '"' || c == '\''):
 		t.quote, t.begins = c, true
 		return nil
@@ -363,11 +423,15 @@ func (t *tableRow) nextRule(c byte) *rule {
 	case t.sql:
 		t.nextBracket(c, begins)
 		return nil
+	case c == '\n' && t.sign == '|' && !t.cells && !t.head: // a line between the header and the rows
+		t.at, t.begins = 0, true
+		return nil
 	case c == '\n':
+		t.cells = false
 		if t.head {
 			t.columns = t.at + 1
 		}
-		if t.at+1 != t.columns || t.columns == 1 || t.head && begins {
+		if t.at+1 != t.columns || t.columns == 1 || t.head && begins && t.sign != '|' {
 			*t = tableRow{}
 			return nil
 		}
@@ -379,8 +443,12 @@ func (t *tableRow) nextRule(c byte) *rule {
 		}
 		return nil
 	}
-	if t.at != t.column || !begins || t.head {
+	t.cells = t.cells || strings.IndexByte("-+=: \r", c) < 0
+	switch {
+	case t.at != t.column || !begins || t.head:
 		return nil
+	case t.loose:
+		return values[t.name.value][spokenForm]
 	}
 	return values[t.name.value][map[byte]valueForm{0: rowForm, '"': memberForm, '\'': entryForm}[t.quote]]
 }
@@ -402,7 +470,7 @@ func (t *tableRow) nextBracket(c byte, begins bool) {
 }
 
 // inHeader is the set of characters of names of columns and the signs between them.
-var inHeader = classOf("_-.,\"\t", "az", "AZ", "09")
+var inHeader = classOf("_-.,;|\"\t ", "az", "AZ", "09")
 
 // partName returns the secretName of a part of a multipart form, if a text ends with the headers of that part.
 // Otherwise, the result ok is false.
@@ -430,6 +498,7 @@ type expectation struct {
 	quoted bool // the name is in quotes, as in JSON; a value without quotes is then not text
 	folded bool // the value is on the next line, as in YAML after >-
 	colour bool // a terminal's colour code, which may precede the value, has begun
+	tag    bool // an anchor or a tag of YAML, which may precede the value, has begun
 	gap    int  // number of characters since the context
 	words  int  // number of words that were tried as an authorization
 	quote  int  // length of the quote before the value
@@ -443,6 +512,7 @@ const (
 	looseQuote                  // one value, which may follow a quote
 	cookieLine                  // each value of a line
 	authorities                 // the first two words: a scheme and a credential
+	spokenValue                 // the next word, or the one after a word of linkWords
 )
 
 // escape is the first character of a terminal's colour code. The last one is m.
@@ -483,12 +553,27 @@ func (m *matcher) expectSecret(r *Redactor) {
 		m.beginTable(before)
 		if form = quotedForm; last == ',' {
 			name, ok = listedName(before)
+		} else if last == '\t' {
+			form = spokenForm
+			name, ok = spokenName(before)
 		}
 	case '(', ' ':
 		m.beginInsert(before)
+		name, ok = spokenName(before)
+		form = spokenForm
+	case ';':
+		m.beginTable(before)
+		if text, escaped := bytes.CutSuffix(before, []byte("&gt;")); escaped {
+			name, ok = elementName(slices.Concat(bytes.ReplaceAll(text, []byte("&lt;"), []byte("<")), []byte(">")))
+		}
 	case '>':
 		name, ok = elementName(before)
+	case '"', '\'':
+		if form = spokenForm; bytes.HasSuffix(before[:len(before)-1], []byte("(")) {
+			name, ok = spokenName(append(bytes.Clone(before[:len(before)-2]), ' '))
+		}
 	case '|':
+		m.beginTable(before)
 		name, ok = columnName(before)
 	case '\n':
 		m.beginTable(before)
@@ -496,10 +581,13 @@ func (m *matcher) expectSecret(r *Redactor) {
 		if n := len(before); n > 1 && before[n-2] < ' ' {
 			form = lineForm
 			name, ok = partName(before)
+		} else {
+			form = spokenForm
+			name, ok = spokenName(before)
 		}
 	}
 	if ok && m.want.kind != cookieLine {
-		m.expectValue(name, form, last, quotedName(before))
+		m.expectValue(name, form, last, last != '>' && quotedName(before))
 	}
 }
 
@@ -509,6 +597,8 @@ func (m *matcher) expectValue(name secretName, form valueForm, sign byte, quoted
 	switch {
 	case name.value == isCookies:
 		m.want.kind = cookieLine
+	case form == spokenForm:
+		m.want.kind = spokenValue
 	case name.value == isMeant && (form == bareForm || form == lineForm || form == envForm) && !quoted:
 		m.want.kind = authorities
 	case form == memberForm || form == entryForm:
@@ -540,20 +630,33 @@ func (m *matcher) nextRule(u character) *rule {
 		return nil
 	case authorities:
 		return m.nextAuthority(u, last)
+	case spokenValue:
+		return m.nextSpoken(c, last)
 	case looseValue, looseQuote:
-		if ((c == ' ' || c == '\t') && w.kind == looseValue || c == '"' || c == '\'') && w.gap <= maxSpaces {
+		if ((c == ' ' || c == '\t') && w.kind == looseValue || c == '"' || c == '\'' || c == '`') && w.gap <= maxSpaces {
 			return nil
 		}
 	}
 	rule := w.rule
 	switch {
+	case w.tag:
+		w.tag = c != ' ' && c != '\n' && w.gap <= maxIndent
+		return nil
 	case w.colour || c == escape && w.gap <= maxSpaces:
 		w.colour = c != 'm' && w.gap <= maxIndent
 		return nil
 	case w.sign == 0: // after a context, the secret begins immediately
 	case (c == ' ' || c == '\t') && w.gap <= maxSpaces || w.folded && (c <= ' ' || c == '-' || c == '+') && w.gap <= maxIndent:
 		return nil
-	case c == '*' && w.sign == ':' && w.gap <= 3, c == '[' && w.quoted && w.sign == ':' && w.gap <= 3: // Markdown, or a list
+	case c == '*' && w.sign == ':' && w.gap <= 3, c == '[' && (w.quoted && w.sign == ':' && w.gap <= 3 || w.gap == 1): // Markdown, or a list
+		return nil
+	case c == '\n' && w.sign == '>' && w.gap == 1, c == '\n' && w.sign == ':' && !w.quoted && !w.folded && w.form == lineForm: // on the next line
+		w.folded, w.rule = true, values[w.name.value][spokenForm]
+		return nil
+	case w.folded && c == '`':
+		return nil
+	case (c == '&' || c == '!') && w.sign == ':' && w.form == lineForm && !w.folded: // an anchor or a tag in YAML
+		w.tag = true
 		return nil
 	case c == '=' && w.sign == ':', c == '>' && w.sign == '=' && w.gap == 1:
 		w.sign, w.form, w.rule = c, bareForm, values[w.name.value][bareForm]
@@ -576,6 +679,55 @@ func (m *matcher) nextRule(u character) *rule {
 		return nil
 	}
 	return rule
+}
+
+// linkWords are words between the name of a credential and its value in a sentence.
+var linkWords = wordSet("is was to as value provided")
+
+// spokenName returns the secretName before a space or a line break at the end of a text, as in "the API key X". The
+// result ok is false if there is none.
+func spokenName(text []byte) (known secretName, ok bool) {
+	n := len(text) - 1
+	sign := text[n]
+	text = bytes.TrimRight(text[:n], "`*:")
+	size := countTrailing(text, inName)
+	if size == 0 || sign == '\n' && n-len(text) > 1 {
+		return secretName{}, false
+	}
+	name := text[len(text)-size:]
+	if !endsName(name) {
+		return secretName{}, false
+	}
+	if known, ok = credentialName(name, inText); !ok && size == len("key") && size < len(text) && text[len(text)-size-1] == ' ' { // API key
+		before := text[:len(text)-size-1]
+		known, ok = credentialName(text[len(before)-countTrailing(before, inName):], inText)
+	}
+	if _, word := splitWord(text[:len(text)-size]); plainBefore[word] { // page token
+		return secretName{}, false
+	}
+	known = known.orRandom()
+	return known, ok && known.value != isCookies && known.value != isPhrase
+}
+
+// nextSpoken returns the rule for a value without a sign before it, at the beginning of one of the next words.
+func (m *matcher) nextSpoken(c, last byte) *rule {
+	w := &m.want
+	between := func(c byte) bool { return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#\\", c) >= 0 }
+	switch {
+	case w.gap > maxIndent || c == '\n' && w.words > 0 || !between(c) && !alnum[c]:
+		*w = expectation{}
+	case c <= ' ' || between(c):
+	case w.gap == 1 || between(last) || last <= ' ':
+		tail := m.recentTail()
+		tail = bytes.TrimRight(tail[:len(tail)-min(1, len(tail))], " ")
+		_, word := splitWord(tail)
+		if w.words++; w.words > 1 && !linkWords[word] {
+			*w = expectation{}
+			return nil
+		}
+		return w.rule
+	}
+	return nil
 }
 
 // quotedForm returns the form of a value in quotes. It returns the parameter named if the value follows a name in
