@@ -20,7 +20,7 @@ func readCopilot() func(entry json.Value) *message {
 				m.parts = []json.Value{textBlock(text)}
 			}
 		case kind.Is("tool.execution_complete"):
-			content := data.Get("result").Get("content")
+			content := contentWith(data.Get("result").Get("content"), data.Get("result").Get("contents"), "image")
 			if content == nil {
 				content = data.Get("error").Get("message")
 			}

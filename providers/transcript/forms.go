@@ -103,6 +103,23 @@ func resultBlock(id, content json.Value, failed bool) json.Value {
 		newField("is_error", isError))
 }
 
+// contentWith returns the content of a result: its text, and the elements of the given type in a list of attachments.
+func contentWith(text, attachments json.Value, kind string) json.Value {
+	var blocks []json.Value
+	for a := range attachments.Elements() {
+		if a.Get("type").Is(kind) {
+			blocks = append(blocks, json.ReplaceMembers(a, newField("type", quoteText("image"))))
+		}
+	}
+	switch {
+	case blocks == nil:
+		return text
+	case text.HasText():
+		blocks = append([]json.Value{textBlock(text)}, blocks...)
+	}
+	return newArray(blocks...)
+}
+
 // geminiForm is the form of Google's generateContent. Only the end of the bytes ends a response.
 var geminiForm = form{
 	history: "contents", parts: "parts", model: "model",

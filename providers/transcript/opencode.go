@@ -49,7 +49,7 @@ func (m *message) readPart(part json.Value) {
 	case kind.Is("step-finish"):
 		m.usage, m.finish = opencodeUsage(f[5]), opencodeFinishes[f[6].Text()]
 	case kind.Is("tool"):
-		state := valuesOf(f[4], "status", "input", "raw", "output", "error", "metadata")
+		state := valuesOf(f[4], "status", "input", "raw", "output", "error", "metadata", "attachments")
 		interrupted := state[5].Get("interrupted").IsTrue() && state[1].EmptyObject()
 		if m.cut = state[0].Is("pending") || interrupted; m.cut { // the arguments received so far
 			state[1] = withText(state[2])
@@ -59,7 +59,7 @@ func (m *message) readPart(part json.Value) {
 		}
 		m.parts = []json.Value{callBlock(f[3], f[2], state[1])}
 		if state[0].Is("completed") {
-			m.results = []json.Value{resultBlock(f[3], state[3], false)}
+			m.results = []json.Value{resultBlock(f[3], contentWith(state[3], state[6], "file"), false)}
 		} else if state[0].Is("error") {
 			m.results = []json.Value{resultBlock(f[3], state[4], true)}
 		}
