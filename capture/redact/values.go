@@ -650,12 +650,12 @@ func (m *matcher) nextRule(u character) *rule {
 		return nil
 	case c == '*' && w.sign == ':' && w.gap <= 3, c == '[' && (w.quoted && w.sign == ':' && w.gap <= 3 || w.gap == 1): // Markdown, or a list
 		return nil
-	case c == '\n' && w.sign == '>' && w.gap == 1, c == '\n' && w.sign == ':' && !w.quoted && !w.folded && w.form == lineForm: // on the next line
+	case c == '\n' && w.sign == '>' && w.gap == 1, c == '\n' && w.sign == ':' && !w.quoted && !w.folded: // on the next line
 		w.folded, w.rule = true, values[w.name.value][spokenForm]
 		return nil
 	case w.folded && c == '`':
 		return nil
-	case (c == '&' || c == '!') && w.sign == ':' && w.form == lineForm && !w.folded: // an anchor or a tag in YAML
+	case (c == '&' || c == '!') && w.sign == ':' && !w.quoted && !w.folded: // an anchor or a tag in YAML
 		w.tag = true
 		return nil
 	case c == '=' && w.sign == ':', c == '>' && w.sign == '=' && w.gap == 1:
