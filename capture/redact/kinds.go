@@ -615,8 +615,6 @@ var contexts = []*rule{
 	{name: "secret", after: "= r'", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY = r'{32}", miss: "API_NAME = r'Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
 	{name: "secret", after: "= \"\"\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY = \"\"\"{32}", miss: "API_NAME = \"\"\"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
 	{name: "secret", after: "= '''", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY = '''{32}", miss: "API_NAME = '''Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
-	{name: "secret", after: "== \"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY == \"{32}", miss: "API_NAME == \"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
-	{name: "secret", after: "== '", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY == '{32}", miss: "API_NAME == 'Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
 	{name: "secret", after: "[] = \"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY [] = \"{32}", miss: "API_NAME [] = \"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
 	{name: "secret", after: "\" -> \"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "token = \"a\" -> \"{32}\"", miss: "name = \"a\" -> \"Aa1Bb2Cc3Dd4Ee5\";", from: "developer.hashicorp.com/terraform: plan"},
 	{name: "secret", after: "] = \"", where: isTypedSecret, shape: inQuotes, is: inLine(isRandomPassword), hit: "api_key: Optional[str] = \"{32}\"", miss: "api_name: Optional[str] = \"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},

@@ -324,7 +324,7 @@ func TestValuesWithoutSigns(t *testing.T) {
 		"my github token is V please", "Using API key V", "Invalid token V", "API key 'V' is not valid", "The `API_KEY` is `V`.", "API_KEY   V\n",
 		"#define API_KEY \"V\"", "Connect-X -Token V", "set(API_KEY \"V\")", "API key:\nV\n", "$ gh auth token\nV\n", "Token:\n```\nV\n```",
 		"api_keys:\n  - V\n", "api_key:\n  V\n", "token: &tok V\n", "password: !!str V\n", "apiKey:\n  value: V\n", "[token]\nvalue = V\n",
-		"client.setApiKey(\"V\");", ".bearer_auth(\"V\")", "PASSWORD('V')", "<apiKey type=\"string\">V</apiKey>", "<string name=\"api_key\">V</string>",
+		"client.setApiKey(\"V\");", "PASSWORD('V')", "<apiKey type=\"string\">V</apiKey>", "<string name=\"api_key\">V</string>",
 		"<token>\n  V\n</token>", "&lt;password&gt;V&lt;/password&gt;", "insert into t (name, token) values ('a', 'V');", "id, name, token\n1, bob, V\n",
 		"id;token\n1;V\n", "| id | token |\n|---|---|\n| 1 | V |\n", "Access key ID,Secret access key\nx,V\n", "map[X-Api-Key:[V]]", "TOKEN ?= V\n",
 	} {

@@ -117,13 +117,15 @@ func newScanner(shapes []*rule) *scanner {
 			s.addContext(strings.ToUpper(end) + sign)
 		}
 		for _, signs := range []string{`("`, "('", `">`, "]=", "` "} {
-			s.addContext(end[1:] + signs)
+			if end != "ret" || signs[0] != '(' { // Get(" is not the end of a name
+				s.addContext(end[1:] + signs)
+			}
 		}
 		s.addContext(strings.ToUpper(end[1:]) + "` ")
 		s.addContext(strings.ToUpper(end[1:]) + "('")
 		s.addAssignment(end[1:] + "\"\n")
 	}
-	for _, end := range []string{"Key ", "Key\n", "&gt;", `al("`, `th("`, `ng">`, `xt">`} { // other ends of names, elements and calls
+	for _, end := range []string{"Key ", "Key\n", "&gt;", `ng">`, `xt">`} { // other ends of names, elements and calls
 		s.addContext(end)
 	}
 	s.addAssignment(" ?=")
