@@ -147,7 +147,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 		scope, form = inKey, memberForm
 	}
 	known, ok = credentialName(name, scope)
-	if !ok && scope == inText && sign == ':' && name[n-1] == 's' && isLineStart(before, name, sign, true) { // api_keys:
+	if !ok && scope == inText && sign == ':' && n > 3 && name[n-1] == 's' && endsName(name[:n-1]) && isLineStart(before, name, sign, true) { // api_keys:
 		known, ok = credentialName(name, inKey)
 	}
 	if !ok && isValueName(name) {
