@@ -24,6 +24,7 @@ type claudeChain struct {
 type claudeLink struct {
 	parent  uint64 // hash of the uuid of the entry before it; 0 for none
 	message uint64 // hash of the id of the model's message; 0 for other entries
+	content uint64 // hash of the complete message
 	line    int
 	said    bool   // the entry has a message
 	name    string // beginning of the parent's uuid, if the parent is not an earlier entry of the file
@@ -43,8 +44,8 @@ func (c *claudeChain) hashID(id string) uint64 {
 	return maphash.String(c.seed, id) | 1
 }
 
-// addEntry adds an entry to the tree, with its line number. The result is false for an entry whose uuid an earlier
-// entry has: some versions of Claude Code write the history into the file again.
+// addEntry adds an entry to the tree, with its line number. The result is false for an entry that has the uuid and the
+// message of an earlier entry: some versions of Claude Code write the history into the file again.
 func (c *claudeChain) addEntry(e *claudeEntry, line int) bool {
 	if e.uuid == "" || c.isFull {
 		return true
@@ -57,11 +58,15 @@ func (c *claudeChain) addEntry(e *claudeEntry, line int) bool {
 		return true
 	}
 	id := c.hashID(e.uuid)
-	if _, twice := c.entries[id]; twice {
+	content := maphash.Bytes(c.seed, e.message)
+	if known, twice := c.entries[id]; twice {
+		if known.content != content { // not a copy: the log uses a uuid for two entries
+			return true
+		}
 		c.copies++
 		return false
 	}
-	link := claudeLink{parent: c.hashID(e.parent), line: line, said: e.message != nil && (e.kind == "user" || e.kind == "assistant")}
+	link := claudeLink{content: content, parent: c.hashID(e.parent), line: line, said: e.message != nil && (e.kind == "user" || e.kind == "assistant")}
 	if _, known := c.entries[link.parent]; !known && len(c.entries) > 0 {
 		link.name = e.parent[:min(len(e.parent), shownUUID)]
 	}

@@ -216,9 +216,11 @@ func isResponseItem(e []byte, kind string) bool {
 // result has the suffix _output.
 var itemCalls = []string{"function_call", "custom_tool_call", "local_shell_call", "shell_call", "computer_call", "apply_patch_call"}
 
-// isFromClient reports whether an item comes from the client. The output of a response has no such items.
+// isFromClient reports whether an item comes from the client. The output of a response has no such items. The output of
+// a shell doesn't count, because the provider's own shell has it too.
 func isFromClient(item []byte) bool {
-	return strings.HasSuffix(stringOf(json.Find(item, "type")), "_call_output") || hasText(json.Find(item, "role"), "user")
+	kind := stringOf(json.Find(item, "type"))
+	return strings.HasSuffix(kind, "_call_output") && kind != "shell_call_output" || hasText(json.Find(item, "role"), "user")
 }
 
 // formOfMessage returns the form of a message that has a call or a result, or "" for any other message.
