@@ -24,12 +24,12 @@ type ruleSet struct {
 	begins  [256][]*rule       // shapes by their first character
 	pairs   map[uint16][]*rule // shapes by their first two characters
 	glued   map[uint32][]*rule // shapes that are found in the middle of a word, by their first four characters
-	follow  [256][]*rule       // contexts by their last character
+	follow  map[uint16][]*rule // contexts by their last two characters
 	scanner *scanner           // scanner of a Redactor that has no known values
 }
 
 var sharedRules = sync.OnceValue(func() *ruleSet {
-	b := &ruleSet{glued: map[uint32][]*rule{}, pairs: map[uint16][]*rule{}}
+	b := &ruleSet{glued: map[uint32][]*rule{}, pairs: map[uint16][]*rule{}, follow: map[uint16][]*rule{}}
 	all := compileRules(shapes)
 	for _, rule := range all {
 		for _, one := range firstCharacters(rule.parts, 1) {
@@ -47,8 +47,13 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 		}
 	}
 	for _, rule := range compileRules(contexts) {
-		last := rule.after[len(rule.after)-1]
-		b.follow[last] = append(b.follow[last], rule)
+		n := len(rule.after) - 1
+		for c := range 256 {
+			if n == 0 || byte(c) == rule.after[n-1] { // any character may be before a context of one character
+				pair := pairOf(byte(c), rule.after[n])
+				b.follow[pair] = append(b.follow[pair], rule)
+			}
+		}
 	}
 	b.scanner = newScanner(all)
 	return b

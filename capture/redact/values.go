@@ -316,14 +316,15 @@ func elementName(text []byte) (known secretName, ok bool) {
 // there is none.
 func columnName(text []byte) (known secretName, ok bool) {
 	start := bytes.LastIndexByte(text, '\n') + 1
-	line := bytes.TrimLeft(text[start:], " \t0123456789-+>→:")
-	whole := start > 0 || len(text) < tailSize
-	text = bytes.TrimRight(text[:len(text)-1], " *`")
-	n := countTrailing(text, inName)
-	if n == 0 || !whole || line[0] != '|' || !bytes.HasSuffix(bytes.TrimRight(text[:len(text)-n], " *`"), []byte("|")) {
+	row := bytes.TrimRight(text[:len(text)-1], " *`")
+	n := countTrailing(row, inName)
+	if n == 0 || start == 0 && len(text) == tailSize || !bytes.HasSuffix(bytes.TrimRight(row[:len(row)-n], " *`"), []byte("|")) {
 		return secretName{}, false
 	}
-	return credentialName(text[len(text)-n:], inText)
+	if known, ok = credentialName(row[len(row)-n:], inText); !ok {
+		return secretName{}, false
+	}
+	return known, bytes.TrimLeft(text[start:], " \t0123456789-+>→:")[0] == '|'
 }
 
 // tableRow is the current row of a table with a column of credentials: lines of values with commas or tabs between
@@ -530,7 +531,7 @@ func (m *matcher) expectSecret(r *Redactor) {
 		return
 	}
 	last := before[len(before)-1]
-	for _, rule := range r.book.follow[last] {
+	for _, rule := range r.book.follow[pairOf(before[max(0, len(before)-2)], last)] {
 		if bytes.HasSuffix(before, []byte(rule.after)) && (rule.where == nil || rule.where(before)) {
 			m.want = expectation{rule: rule, kind: rule.expects}
 			return
@@ -702,11 +703,11 @@ func spokenName(text []byte) (known secretName, ok bool) {
 		before := text[:len(text)-size-1]
 		known, ok = credentialName(text[len(before)-countTrailing(before, inName):], inText)
 	}
-	if _, word := splitWord(text[:len(text)-size]); plainBefore[word] { // page token
+	if known = known.orRandom(); !ok || known.value == isCookies || known.value == isPhrase {
 		return secretName{}, false
 	}
-	known = known.orRandom()
-	return known, ok && known.value != isCookies && known.value != isPhrase
+	_, word := splitWord(text[:len(text)-size])
+	return known, !plainBefore[word] // page token
 }
 
 // nextSpoken returns the rule for a value without a sign before it, at the beginning of one of the next words.
