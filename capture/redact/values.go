@@ -451,7 +451,14 @@ func (t *tableRow) nextRule(c byte) *rule {
 	case t.loose:
 		return values[t.name.value][spokenForm]
 	}
-	return values[t.name.value][map[byte]valueForm{0: rowForm, '"': memberForm, '\'': entryForm}[t.quote]]
+	form := rowForm
+	switch t.quote {
+	case '"':
+		form = memberForm
+	case '\'':
+		form = entryForm
+	}
+	return values[t.name.value][form]
 }
 
 // nextBracket reads a character outside quotes in SQL.

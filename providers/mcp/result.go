@@ -79,8 +79,8 @@ func isOther(result json.Value) bool {
 	return kind.IsPresent() && !kind.Is("complete") || result.Get("task").IsPresent() || result.Get("toolResult") != nil
 }
 
-// isRedacted reports whether a value contains the placeholder of a secret. Such a value isn't checked, because the
-// placeholder may have another type, length or form than the secret.
+// isRedacted reports whether a value contains the tag that replaces a secret. Such a value isn't checked, because the
+// tag may have another type, length or form than the secret.
 func isRedacted(value json.Value) bool { return bytes.Contains(value, []byte("[redacted:")) }
 
 // contentProblem returns the first problem of the content, and the party that refuses it. If there is no problem, the
@@ -182,7 +182,7 @@ func (r *Request) structuredProblem(result, expected json.Value) (problem stream
 }
 
 // outputTool returns the tool with the given name, whose output schema was sent in the given scope. It returns nil if
-// there is no such tool, or if two tools with this name have different output schemas.
+// no tool has this name, or if two tools with this name have different output schemas.
 func (s *Server) outputTool(name, scope string) (found *Tool) {
 	for i := range s.Tools {
 		switch t := &s.Tools[i]; {

@@ -171,7 +171,7 @@ func CompileValue(text json.Value) *ValueSchema {
 }
 
 // FindProblem returns the first place in a value that the schema doesn't allow, with the reason. The result is empty
-// if there is no such place, or if the value can't be checked. The parameter name is the name of the value.
+// if the schema allows the value, or if the value can't be checked. The parameter name is the name of the value.
 func (s *ValueSchema) FindProblem(value json.Value, name string) (problem stream.Message) {
 	if s.compiled == nil {
 		return problem

@@ -586,7 +586,7 @@ func (a *answer) addPart(part, text string, offset, most int) error {
 }
 
 // partOf returns the text of a part. For a result, it returns the complete text if that is available. It fails if
-// there is no such part.
+// the call or the turn doesn't have the part.
 func (r *Run) partOf(t *stream.Turn, c *stream.Call, part string) (string, error) {
 	switch {
 	case part == "text":
