@@ -6,6 +6,7 @@ import (
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // writeEntries writes an exchange of a session file to an inspector: the entries of its request and its response.
@@ -140,6 +141,24 @@ func TestCodexSession(t *testing.T) {
 		}
 		if got := string(x.Response.Bytes(0, x.Response.Size())); got != response {
 			t.Errorf("%s", got)
+		}
+	}
+}
+
+// TestCodexFailedCalls checks that a result is a failure if an entry before it says that its call failed. The words
+// of a result don't show this.
+func TestCodexFailedCalls(t *testing.T) {
+	const result = `{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Error: no such file"}}` + "\n"
+	event := func(kind, outcome string) string {
+		return `{"type":"event_msg","payload":{"type":"` + kind + `","call_id":"c1",` + outcome + "}}\n"
+	}
+	for entries, want := range map[string]string{
+		result: "", event("mcp_tool_call_end", `"result":{"Err":"timed out"}`) + result: "failed",
+		strings.ReplaceAll(event("mcp_tool_call_end", `"result":{"Err":"timed out"}`), "c1", "c2") + result: "",
+	} {
+		x := writeEntries(new(Inspector), 1, "codex rollout", entries, codexAnswers, "")
+		if got := json.Value(json.FirstElement(json.Value(x.RequestBody()).Get("input"))).Get("status").Text(); got != want {
+			t.Errorf("%s: %s", entries, x.RequestBody())
 		}
 	}
 }

@@ -119,6 +119,41 @@ func TestCopiedHistoryOfCodex(t *testing.T) {
 	}
 }
 
+// TestFailedCallsOfCodex checks which events about calls are part of the next request: those that say that a call
+// failed, directly before the call's result.
+func TestFailedCallsOfCodex(t *testing.T) {
+	const call = `{"timestamp":"2026-05-13T09:00:01Z","type":"response_item","payload":{"type":"function_call","name":"a","arguments":"{}","call_id":"c"}}
+`
+	const result = `{"timestamp":"2026-05-13T09:00:03Z","type":"response_item","payload":{"type":"function_call_output","call_id":"c","output":"a"}}
+`
+	for fields, want := range map[string]bool{
+		`"type":"mcp_tool_call_end","call_id":"c","result":{"Err":"timed out"}`:                   true,
+		`"type":"mcp_tool_call_end","call_id":"c","result":{"Ok":{"content":[],"isError":true}}`:  true,
+		`"type":"mcp_tool_call_end","call_id":"c","result":{"Ok":{"content":[],"is_error":true}}`: true,
+		`"type":"mcp_tool_call_end","call_id":"c","result":{"Ok":{"content":[],"isError":false}}`: false,
+		`"type":"mcp_tool_call_end","call_id":"c","result":{"Ok":{"content":[{"isError":true}]}}`: false,
+		`"type":"mcp_tool_call_end","call_id":"c"`:                                                false,
+		`"type":"mcp_tool_call_end","call_id":"d","result":{"Err":"timed out"}`:                   false,
+		`"type":"patch_apply_end","call_id":"c","success":false,"stderr":"no such file"`:          true,
+		`"type":"patch_apply_end","call_id":"c","success":true`:                                   false,
+		`"type":"exec_command_end","call_id":"c","exit_code":1`:                                   true,
+		`"type":"exec_command_end","call_id":"c","exit_code":0`:                                   false,
+		`"type":"dynamic_tool_call_response","call_id":"c","success":false,"error":"no"`:          true,
+		`"type":"web_search_end","call_id":"c","success":false`:                                   false,
+	} {
+		event := `{"timestamp":"2026-05-13T09:00:02Z","type":"event_msg","payload":{` + fields + "}}\n"
+		requests := map[int]string{}
+		for _, r := range readParts(t, codexRollout, []byte(call+event+result)) {
+			if r.Side == capture.Request {
+				requests[r.Exchange] += string(r.Data)
+			}
+		}
+		if got, wanted := requests[2], map[bool]string{true: event}[want]+result; got != wanted {
+			t.Errorf("%s: the request is %s", fields, got)
+		}
+	}
+}
+
 func TestAgentLogsInPieces(t *testing.T) {
 	eachAgentLog(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
 		whole := story(readParts(t, f, text))

@@ -42,11 +42,12 @@ const codexName = "codex rollout"
 type codex struct {
 	agentLog
 	header  map[string][]string
-	session []byte   // the entry with the instructions, until the first request
-	context []byte   // the latest entry with a model
-	said    [][]byte // entries for the next request
-	brings  bool     // the entries in said contain results
-	begins  bool     // the entries in said begin with a history that replaces the previous one
+	session []byte            // the entry with the instructions, until the first request
+	context []byte            // the latest entry with a model
+	said    [][]byte          // entries for the next request
+	brings  bool              // the entries in said contain results
+	failed  map[string][]byte // events about calls that failed and have no result yet, by the id of the call
+	begins  bool              // the entries in said begin with a history that replaces the previous one
 	open    *codexResponse
 	total   string // latest total token count of all responses
 	fork    codexFork
@@ -125,7 +126,6 @@ func (c *codex) readEntry(line []byte) bool {
 	return true
 }
 
-// meta reads the first line, which describes the session. A rollout that continues another one repeats that
 // meta reads the first line, which describes the session. A rollout that continues another one repeats that
 // rollout's first line as well; meta ignores it, except that a copied history may begin there.
 func (c *codex) meta(line, of []byte) {
@@ -214,8 +214,11 @@ func (c *codex) endCopy(known bool) {
 			c.total = string(json.Find(e.item, "thread_token_usage", "total_tokens"))
 		case e.of == "token_count":
 			c.total = cmp.Or(string(json.Find(e.item, "info", "total_token_usage", "total_tokens")), c.total)
+		case slices.Contains(codexOutcomes, e.of):
+			c.addOutcome(&e)
 		case e.kind == "response_item" && !slices.Contains(codexNotes, e.of):
-			c.said, c.begins = append(c.said, line), true
+			c.addResult(&e)
+			c.begins = true
 		}
 	}
 	c.fork.note = fmt.Sprintf("%s copied from session %s: they are in the request, not turns of this session", count.WasWere(len(held), "entry"), c.fork.from)
@@ -223,6 +226,9 @@ func (c *codex) endCopy(known bool) {
 
 // codexNotes are items that the model neither wrote nor received.
 var codexNotes = []string{"ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger", "context_compaction", "other"}
+
+// codexOutcomes are events that say whether a call failed.
+var codexOutcomes = []string{"mcp_tool_call_end", "patch_apply_end", "exec_command_end", "dynamic_tool_call_response"}
 
 // responseItem adds an item to the response, or to the next request if the model didn't write it.
 func (c *codex) responseItem(e *codexEntry) {
@@ -235,7 +241,8 @@ func (c *codex) responseItem(e *codexEntry) {
 		}
 		c.said = append(c.said, e.line)
 	case strings.HasSuffix(e.of, "_output"):
-		c.said, c.brings = append(c.said, e.line), true
+		c.addResult(e)
+		c.brings = true
 	default:
 		if c.open != nil && c.brings {
 			c.finish()
@@ -250,6 +257,34 @@ func (c *codex) responseItem(e *codexEntry) {
 
 func (c *codex) begin(e *codexEntry) { c.open = &codexResponse{entryExchange: c.asked(e)} }
 
+// addResult adds a result to the next request, after the event that says that its call failed, if there is one.
+func (c *codex) addResult(e *codexEntry) {
+	id := json.FindText(e.item, "call_id")
+	if event := c.failed[id]; event != nil {
+		c.said = append(c.said, event)
+		delete(c.failed, id)
+	}
+	c.said = append(c.said, e.line)
+}
+
+// addOutcome holds an event that says that a call failed, until the result of the call follows. Codex doesn't write
+// into the result whether the call failed.
+func (c *codex) addOutcome(e *codexEntry) {
+	result := json.Find(e.item, "result")
+	exit := json.Find(e.item, "exit_code")
+	switch {
+	case json.Find(result, "Err") != nil:
+	case string(json.Find(result, "Ok", "isError")) == "true", string(json.Find(result, "Ok", "is_error")) == "true":
+	case string(json.Find(e.item, "success")) == "false", !json.IsNull(exit) && string(exit) != "0":
+	default:
+		return
+	}
+	if c.failed == nil {
+		c.failed = map[string][]byte{}
+	}
+	c.failed[json.FindText(e.item, "call_id")] = e.line
+}
+
 // asked begins an exchange with the new entries of its request.
 func (c *codex) asked(e *codexEntry) *entryExchange {
 	if c.header == nil {
@@ -257,7 +292,7 @@ func (c *codex) asked(e *codexEntry) *entryExchange {
 	}
 	request := append([][]byte{c.session, c.context}, c.said...)
 	head := capture.Head{Header: c.header, Incremental: !c.begins, Start: e.clock}
-	c.said, c.brings, c.begins, c.session = nil, false, false, nil
+	c.said, c.brings, c.begins, c.session, c.failed = nil, false, false, nil, nil
 	x := c.beginExchange(head, e.at, request...)
 	x.note, c.fork.note = c.fork.note, ""
 	return x
@@ -265,6 +300,10 @@ func (c *codex) asked(e *codexEntry) *entryExchange {
 
 // event reads an entry that is not part of the conversation.
 func (c *codex) event(e *codexEntry) {
+	if slices.Contains(codexOutcomes, e.of) {
+		c.addOutcome(e)
+		return
+	}
 	switch e.of {
 	case "token_count":
 		info := json.Find(e.item, "info")

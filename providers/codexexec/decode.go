@@ -8,10 +8,10 @@ import (
 
 // line is one line as it was sent.
 type line struct {
-	shape                          *json.Shape
-	kind, item, usage, err, words  json.Value
-	itemKind, id, text, status     json.Value
-	server, message, itemErr, exit json.Value
+	shape                         *json.Shape
+	kind, item, usage, err, words json.Value
+	itemKind, id, text, status    json.Value
+	server, message, itemErr      json.Value
 }
 
 func (l *line) bindShape() {
@@ -23,7 +23,7 @@ func (l *line) bindShape() {
 		json.Object("item",
 			json.Field("type", &l.itemKind), json.Field("id", &l.id), json.Field("text", &l.text),
 			json.Field("status", &l.status), json.Field("server", &l.server), json.Field("message", &l.message),
-			json.Field("error", &l.itemErr), json.Field("exit_code", &l.exit)).Into(&l.item))
+			json.Field("error", &l.itemErr)).Into(&l.item))
 }
 
 // decoder reads one exchange: the turns of one thread.

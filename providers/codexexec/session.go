@@ -112,14 +112,17 @@ func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 }
 
 // requestOf returns the request in the entries. The request contains only the additions to the previous
-// request.
+// request. A result after an event that says that its call failed gets the status "failed".
 func requestOf(entries []byte) []byte {
 	var w, input json.Writer
 	var context, session json.Value
+	failed := map[string]bool{} // ids of calls whose results follow an event that says that the call failed
 	for line := range strings.Lines(string(entries)) {
 		switch kind, payload := payloadOf(json.Value(line)); {
 		case kind == "turn_context":
 			context = payload
+		case kind == "event_msg" && payload.Get("call_id").IsString():
+			failed[payload.Get("call_id").Text()] = true
 		case kind == "event_msg":
 			context = payload.Get("info")
 		case kind == "compacted":
@@ -128,6 +131,8 @@ func requestOf(entries []byte) []byte {
 			}
 		case kind == "session_meta", !payload.Get("type").IsString():
 			session = payload
+		case failed[payload.Get("call_id").Text()] && strings.HasSuffix(payload.Get("type").Text(), "_output"):
+			input.Raw(json.ReplaceMembers(payload, json.Member{Name: "status", Value: []byte(`"failed"`)}))
 		default:
 			input.Raw(payload)
 		}
