@@ -9,6 +9,7 @@ import (
 	"toolscope/providers"
 	"toolscope/providers/host"
 	"toolscope/stream"
+	"toolscope/stream/json"
 )
 
 // ComparedTurn is a turn that is compared, or an exchange whose turn has not opened yet.
@@ -305,4 +306,86 @@ func endsAt(c *stream.Call, at int) bool {
 // BreaksSchema reports whether a finding says that a value breaks the tool's schema.
 func BreaksSchema(f stream.Finding) bool {
 	return strings.HasPrefix(f.Code, "SCHEMA_") && f.Severity > stream.Info
+}
+
+// Request contains the facts about a request that show whether it differs from another request only in its host.
+type Request struct {
+	Host  string
+	Model string // requested model
+	Body  []byte
+	Asks  uint64
+}
+
+// RequestOf returns the Request for an exchange. It is empty if the request was not captured.
+func RequestOf(v *providers.View, x *providers.Exchange) Request {
+	if x == nil || x.Request.Size() == 0 {
+		return Request{}
+	}
+	return Request{HostOf(x), v.RequestedModel(x.Number), x.RequestBody(), x.PromptHash()}
+}
+
+// SameRequest describes a request that was sent to two hosts.
+type SameRequest struct {
+	Host  string // host of the request that is not the base
+	Exact bool   // the requests differ only in host, ids and the form of the model name
+}
+
+// SameElsewhere reports whether r and base have the same prompt and model, but different hosts.
+func (r *Request) SameElsewhere(base *Request) (p SameRequest, ok bool) {
+	if r.Host == "" || base.Host == "" || r.Host == base.Host || r.Asks == 0 || r.Asks != base.Asks {
+		return p, false
+	}
+	if m := bareModel(r.Model); m == "" || m != bareModel(base.Model) {
+		return p, false
+	}
+	a, b := requestTree(r.Body), requestTree(base.Body)
+	exact := len(a.nodes) > 0 && len(b.nodes) > 0 && a.requestHash(0, true) == b.requestHash(0, true)
+	return SameRequest{r.Host, exact}, true
+}
+
+// bareModel returns a model name in lower case. If the name has a vendor's prefix, bareModel removes the prefix
+// and a router's suffix.
+func bareModel(model string) string {
+	at := strings.LastIndexByte(model, '/')
+	if model = strings.ToLower(model[at+1:]); at >= 0 {
+		model, _, _ = strings.Cut(model, ":")
+	}
+	return model
+}
+
+func requestTree(body []byte) tree {
+	t := tree{text: body}
+	var lex json.Lexer
+	lex.Write(body)
+	lex.Close()
+	if toks := lex.Tokens(); toks.Len() <= maxTokens {
+		b := treeBuilder{tree: &t, toks: toks}
+		b.buildTree()
+	}
+	return t
+}
+
+// isID lists the fields whose values are specific to one conversation or user.
+var isID = map[string]bool{
+	"id": true, "call_id": true, "tool_call_id": true, "tool_use_id": true, "item_id": true, "request_id": true,
+	"session_id": true, "user": true, "user_id": true, "prompt_cache_key": true, "safety_identifier": true,
+}
+
+// requestHash returns a hash of a request without its ids and its top-level model.
+func (t *tree) requestHash(n int32, top bool) uint64 {
+	at := &t.nodes[n]
+	if at.kind != json.ObjectOpen && at.kind != json.ArrayOpen {
+		return t.valueHash(n)
+	}
+	all := uint64(at.kind) + 14695981039346656037
+	for i, k := range at.children {
+		name := t.nodes[k].name
+		if at.kind == json.ArrayOpen {
+			name = strconv.Itoa(i)
+		} else if isID[name] || top && name == "model" {
+			continue
+		}
+		all += hashField(name, t.nodes[k].nth, t.requestHash(k, false))
+	}
+	return all
 }
