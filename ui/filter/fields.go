@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolscope/providers"
+	"toolscope/providers/replay"
 	"toolscope/stream"
 )
 
@@ -246,4 +247,159 @@ func findingCodes() []string {
 		all = append(all, d.Code)
 	}
 	return all
+}
+
+// Values of the field state that are not states of calls.
+const (
+	badState     = "bad"     // a bad state, or an error finding
+	openState    = "open"    // more bytes may arrive
+	stoppedState = "stopped" // stopped by the client
+)
+
+// stateWords returns all values of the field state.
+func stateWords() []string {
+	words := []string{badState, openState, stoppedState}
+	for st := range stream.Status(stream.NumStatus) {
+		words = append(words, strings.ReplaceAll(st.String(), " ", "-"))
+	}
+	return words
+}
+
+// bare removes the separators between the words of a state.
+var bare = strings.NewReplacer(" ", "", "-", "", "_", "")
+
+// readState parses a state. The user may type only the beginning of a state.
+func readState(_, value string, _ *Filter) (term, string) {
+	value = strings.ToLower(value)
+	switch value {
+	case badState:
+		return term{fits: (*matchTarget).isBad}, ""
+	case openState:
+		return term{fits: func(s *matchTarget) bool { return s.status() <= stream.LooksDone }}, ""
+	case stoppedState:
+		return term{fits: (*matchTarget).isStopped}, ""
+	}
+	var wanted [stream.NumStatus]bool
+	for st := range wanted {
+		wanted[st] = strings.HasPrefix(bare.Replace(stream.Status(st).String()), bare.Replace(value))
+	}
+	if value == "" || wanted == ([stream.NumStatus]bool{}) {
+		return term{}, "unknown state; use " + strings.Join(stateWords(), " ")
+	}
+	return term{fits: func(s *matchTarget) bool { return wanted[s.status()] }}, ""
+}
+
+// isFailure reports whether a state is a failure.
+func isFailure(st stream.Status) bool { return st >= stream.CutShort && st <= stream.Rejected }
+
+// status returns the state of a call or a turn. For a turn, it returns the state that a list shows: the turn's own
+// failure, or else the state of its first failed call, or else the turn's own state.
+func (s *matchTarget) status() stream.Status {
+	if s.call != nil {
+		return s.call.Status()
+	}
+	own := ends[s.turn.Phase()]
+	if s.turn.Closed() && s.turn.Phase() == stream.TurnIsOpen {
+		own = stream.Unseen
+	}
+	if isFailure(own) {
+		return own
+	}
+	for _, c := range s.turn.Calls {
+		if st := c.Status(); isFailure(st) {
+			return st
+		}
+	}
+	for st, n := range s.turn.DroppedCounts() {
+		if n > 0 && isFailure(stream.Status(st)) {
+			return stream.Status(st)
+		}
+	}
+	return own
+}
+
+// ends maps phases of turns to the equivalent states of calls.
+var ends = [...]stream.Status{
+	stream.TurnIsOpen: stream.Streaming, stream.TurnComplete: stream.Complete, stream.TurnTruncated: stream.CutShort,
+	stream.TurnAborted: stream.Aborted, stream.TurnRejected: stream.Rejected, stream.TurnRefused: stream.Rejected,
+}
+
+// isStopped reports whether the client stopped the call or turn. That is not a failure.
+func (s *matchTarget) isStopped() bool {
+	if s.call != nil {
+		return s.call.StoppedByClient()
+	}
+	return s.turn.Phase() == stream.TurnAborted && s.turn.EndedBy == stream.Client
+}
+
+// isBad reports whether the call or turn failed, or has an error finding.
+func (s *matchTarget) isBad() bool {
+	return isFailure(s.status()) && !s.isStopped() || slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return f.Severity == stream.Error })
+}
+
+func (s *matchTarget) findings() []stream.Finding {
+	if s.call != nil {
+		return s.call.Findings
+	}
+	return s.turn.Findings
+}
+
+// readFinding parses a severity, or a part of a finding code. The second result is the error, or "".
+func readFinding(op, value string, _ *Filter) (term, string) {
+	value = strings.ToLower(value)
+	for _, of := range []stream.Severity{stream.Info, stream.Warn, stream.Error} {
+		if value == of.String() {
+			return term{fits: func(s *matchTarget) bool {
+				return slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return f.Severity == of })
+			}}, ""
+		}
+	}
+	n := newShortQuery(value)
+	n.exact = op == "="
+	if !slices.ContainsFunc(findingCodes(), n.isIn) {
+		return term{}, "unknown code"
+	}
+	return term{fits: func(s *matchTarget) bool {
+		return slices.ContainsFunc(s.findings(), func(f stream.Finding) bool { return n.isIn(f.Code) })
+	}}, ""
+}
+
+// Values of the field sent that are not outcomes.
+const (
+	changedWord = "changed" // sent back with another meaning, or missing
+	backWord    = "back"    // any outcome in a later request
+)
+
+// intactOutcomes are the outcomes that do not change the meaning of a call.
+var intactOutcomes = []string{string(replay.Intact), string(replay.WasReformatted), string(replay.WasMoved), string(replay.AsClientHasIt)}
+
+// sentOutcomes are the outcomes of a call in a later request.
+var sentOutcomes = []replay.Treatment{
+	replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasRepaired, replay.WasEncoded, replay.WasWrapped,
+	replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved,
+}
+
+func sentWords() []string {
+	words := []string{changedWord, backWord}
+	for _, f := range sentOutcomes {
+		words = append(words, string(f))
+	}
+	return words
+}
+
+// readSent parses an outcome of a call in later requests.
+func readSent(_, value string, _ *Filter) (term, string) {
+	value = strings.ToLower(value)
+	is := func(fate string) bool { return strings.HasPrefix(fate, value) }
+	switch {
+	case value == changedWord:
+		is = func(fate string) bool { return !slices.Contains(intactOutcomes, fate) }
+	case value == backWord:
+		is = func(string) bool { return true }
+	case !slices.ContainsFunc(sentWords(), is):
+		return term{}, "unknown outcome; use " + strings.Join(sentWords(), " ")
+	}
+	return term{fits: func(s *matchTarget) bool {
+		return s.call != nil && slices.ContainsFunc(s.call.SentBack, func(r stream.SentBackCall) bool { return is(r.Outcome) })
+	}}, ""
 }
