@@ -194,3 +194,25 @@ func (p *Pen) scrollText(first, last, of int, all display.Text) display.Text {
 	}
 	return text
 }
+
+// CursorKeys returns the bindings that move the cursor. Each binding calls the function to with the new row. The last
+// binding moves to the end. The footer shows hint after the keys j and k, unless hint is empty.
+func (w *Window) CursorKeys(hint string, to func(row int)) []Binding {
+	return w.moveKeys(hint, &w.At, to)
+}
+
+// ScrollKeys returns the bindings that move the view of a list without a cursor.
+func (w *Window) ScrollKeys(hint string) []Binding { return w.moveKeys(hint, &w.Top, w.Scroll) }
+
+func (w *Window) moveKeys(hint string, at *int, to func(row int)) []Binding {
+	by := func(rows int) func() { return func() { to(*at + rows) } }
+	page := func(by int) func() { return func() { to(*at + by*max(1, w.Height-1)) } }
+	down := Key("down j", hint, "down", by(1))
+	if hint != "" {
+		down = down.Show("j k")
+	}
+	return []Binding{
+		Key("up k", "", "up", by(-1)), down, Key("pgup ctrl+u ctrl+b", "", "a page up", page(-1)), Key("pgdown ctrl+d ctrl+f", "", "a page down", page(1)),
+		Key("g home", "", "to the start", func() { to(0) }), Key("G end", "", "to the end", func() { to(w.Rows - 1) }),
+	}
+}
