@@ -2,6 +2,7 @@ package ask
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,96 @@ import (
 	"toolscope/stream/count"
 	"toolscope/ui/present"
 )
+
+// maxSummaries is the maximum number of runs whose summaries are kept in memory.
+const maxSummaries = 1000
+
+// listRuns lists the runs. If a run can't be read within the server's patience, its row has only the id, the time and
+// the size.
+func (q *query) listRuns() (*answer, error) {
+	all, err := q.Library.Runs()
+	if err != nil {
+		return nil, errors.New("can't list the runs: " + quoteText(err.Error()))
+	}
+	a := &answer{title: count.Of(len(all), "run") + ", newest first"}
+	until := time.Now().Add(q.Patience)
+	for _, f := range all {
+		a.rows = append(a.rows, row{key: f.ID, later: func() string { return q.runRow(f, until) }})
+	}
+	return a, nil
+}
+
+// runRow returns a run in one row. If the run has not been read yet, runRow reads it, but gives up at the given time.
+func (q *query) runRow(f RunFile, until time.Time) string {
+	when := "written " + f.Written.UTC().Format("2006-01-02 15:04Z")
+	if f.Live {
+		when = "LIVE"
+	}
+	line := fmt.Sprintf("%s %s %d B: ", quoteName(f.ID), when, f.Bytes)
+	if text, ok := q.summaries[f]; ok {
+		return line + text
+	}
+	left := time.Until(until)
+	if left <= 0 {
+		return line + "not read yet: call again"
+	}
+	r, err := q.Library.Open(f, left)
+	switch {
+	case errors.As(err, new(StillReading)):
+		return line + "not read yet: call again"
+	case err != nil:
+		return line + "can't be read: " + quoteStart(err.Error(), len(err.Error()), rowText)
+	}
+	if q.summaries == nil || len(q.summaries) >= maxSummaries {
+		q.summaries = map[RunFile]string{}
+	}
+	q.summaries[f] = r.summaryText()
+	return line + q.summaries[f]
+}
+
+// maxModels is the maximum number of models that the row of a run names.
+const maxModels = 4
+
+// summaryText returns the models, turns, calls by state, findings, cost and times of a run.
+func (r *Run) summaryText() string {
+	var models []string
+	var worst [stream.Error + 1]int
+	turns := r.View.Session().Turns
+	sum := r.sumTurns(modelTurns(turns))
+	sum.cost.AsOf = "" // the row would be too long
+	for _, t := range turns {
+		if m := quoteName(t.Model); t.Model != "" && !slices.Contains(models, m) {
+			models = append(models, m)
+		}
+	}
+	for _, p := range r.findProblems() {
+		worst[p.severity]++
+	}
+	if more := len(models) - maxModels; more > 0 {
+		models = append(models[:maxModels], count.Of(more, "more model"))
+	}
+	words := append(models, turnsText(turns))
+	counts, calls := r.countCalls()
+	for state, n := range counts {
+		if n > 0 {
+			words = append(words, count.Of(n, "call")+" "+stream.Status(state).String())
+		}
+	}
+	if calls == 0 || len(r.unmatchedRuns()) > 0 {
+		words = append(words, r.callsText(calls))
+	}
+	words = append(words, count.Of(worst[stream.Error], "error"), count.Of(worst[stream.Warn], "warning"))
+	return present.JoinWords(append(words, sum.costText(), r.gapText(), sum.timesText())...)
+}
+
+// gapText describes the gaps in a run. It returns "" if there are none.
+func (r *Run) gapText() string {
+	var gaps present.Gaps
+	for _, t := range r.View.Session().Turns {
+		gaps.AddTurn(r.View.Exchange(t.Exchange), t)
+	}
+	return gaps.Text()
+}
 
 // modelTurns returns the turns with the response of a model. It leaves out other requests of the client, e.g. to count
 // tokens.
