@@ -532,3 +532,14 @@ func (d *Document) Follow(on bool) {
 	}
 	d.Stick = on
 }
+
+// Find returns the offsets at which query occurs in the arguments, and keeps them for drawing. It returns nil
+// if there is no call or no query. A query without capitals ignores case.
+func (d *Document) Find(query string) []int {
+	d.Hits = Hits{length: len(query)}
+	if d.Call == nil || query == "" {
+		return nil
+	}
+	d.Hits.at = FindAll(d.Call.Args(), query)
+	return d.Hits.at
+}

@@ -15,6 +15,7 @@ import (
 	"toolscope/providers"
 	"toolscope/stream"
 	"toolscope/ui/display"
+	"toolscope/ui/filter"
 	"toolscope/ui/screen"
 )
 
@@ -212,4 +213,31 @@ func cursorKeys(h Host, keys []screen.Binding, end func()) []screen.Binding {
 // backKey returns the key that goes to the first column.
 func backKey(h Host) screen.Binding {
 	return screen.Key("left h", "", "back to the list", func() { h.Focus(Left) })
+}
+
+// FindAll returns the offsets of query in text. A query without capitals ignores the case of A-Z.
+func FindAll(text []byte, query string) (at []int) {
+	n := filter.NewTextQuery(query)
+	for off := range n.All(text) {
+		at = append(at, off)
+	}
+	return at
+}
+
+// textQuery is a query with a reusable buffer.
+type textQuery struct {
+	filter.TextQuery
+	room []byte // a buffer for strings
+}
+
+func newTextQuery(query string) *textQuery { return &textQuery{TextQuery: filter.NewTextQuery(query)} }
+
+// containsQuery reports whether text contains the query.
+func containsQuery[T string | []byte](n *textQuery, text T) bool {
+	b, ok := any(text).([]byte)
+	if !ok {
+		n.room = append(n.room[:0], text...)
+		b = n.room
+	}
+	return n.In(b)
 }

@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"slices"
+	"sort"
 	"strings"
 	"time"
 
@@ -411,4 +413,107 @@ func TimeSigns(g *screen.Glyphs) []LegendSign {
 		{g.Idle, display.Lit("nothing yet, or silence")}, {bytes, display.Lit("bytes")}, {g.Token, display.Lit("first byte")}, {g.Silent, display.Lit("reasoning")},
 		{g.Coming, display.Lit("text, calls")}, {g.Ping, display.Lit("only pings")}, {g.Cursor, display.Lit("a tool runs")}, {g.Here, display.Lit("the moment")},
 	}
+}
+
+// rowAt returns the kind of row y, and its index among the calls. For a row outside the strip, the kind is
+// titleStripRow.
+func (s *TimeStrip) rowAt(y int) (row stripRow, call int) {
+	if y < 0 || y >= len(s.plan.rows) {
+		return titleStripRow, 0
+	}
+	return s.plan.rows[y], y - slices.Index(s.plan.rows, callRow)
+}
+
+// laneStart returns the number of cells to the left of the lanes, in a strip of w cells.
+func (s *TimeStrip) laneStart(w int) int {
+	if s.plan.boxed {
+		name, _ := s.sideCells(w - 2)
+		return name + 1
+	}
+	name, _ := s.sideCells(w)
+	return name
+}
+
+// CallAt returns the call whose name is drawn in row y at cell x, in a strip of w cells. The result ok is false
+// if no name is there.
+func (s *TimeStrip) CallAt(x, y, w int) (of stream.Ref, ok bool) {
+	row, n := s.rowAt(y)
+	if row != callRow || x >= s.laneStart(w) || n >= len(s.calls) {
+		return of, false
+	}
+	return stream.Ref{Turn: s.At.Turn, Call: s.calls[n].number}, true
+}
+
+// MomentAt returns the number of events up to the end of a cell's time span on the axis or a lane. A click to
+// the left or right of the cells counts as the first or last cell. The result ok is false in other rows.
+func (s *TimeStrip) MomentAt(x, y, w int) (n int, ok bool) {
+	if row, _ := s.rowAt(y); s.At.Live == nil || row == titleStripRow || row >= momentRow {
+		return 0, false
+	}
+	t := s.liveTurn()
+	if t == nil {
+		return 0, false
+	}
+	until := s.axis.cellStart(max(0, min(x-s.laneStart(w), s.axis.cells-1)) + 1)
+	first, last := int(t.OpenedBy), lastEventOf(s.At.Live, t)
+	n = first + sort.Search(last+1-first, func(i int) bool { return s.axis.positionOf(first+i) >= until })
+	return s.At.Live.AfterEvent(max(n-1, first)), true
+}
+
+// TimeTab shows the timeline of the selected turn as a tab, while the screen is not paused.
+type TimeTab struct {
+	PaneRows
+	strip TimeStrip
+}
+
+// NewTimeTab returns the pane.
+func NewTimeTab(h Host) *TimeTab {
+	x := new(TimeTab)
+	x.PaneRows = NewRows(h, func(int) string { return "" })
+	return x
+}
+
+// Keys returns the keys that scroll.
+func (x *TimeTab) Keys() []screen.Binding {
+	return x.keys(nil, x.ScrollKeys("scroll"), x.End, "zoom", "search", "next")
+}
+
+// Label returns the pane's name, and a note if there are no times.
+func (x *TimeTab) Label() Label {
+	l := Label{Name: display.Lit("Time"), Role: screen.Muted, Empty: x.Rows == 0}
+	if x.Rows > 0 && !x.strip.axis.timed {
+		if t := x.strip.liveTurn(); t != nil { // nil if the screen is about to show another view
+			l.Count = x.strip.untimedText(t)
+		}
+	}
+	return l
+}
+
+// Click does nothing, because there is no cursor.
+func (x *TimeTab) Click(int, int) (again bool) { return false }
+
+// GoTo scrolls to a row.
+func (x *TimeTab) GoTo(row int) { x.Scroll(row) }
+
+// Cursor returns the first visible row.
+func (x *TimeTab) Cursor() int { return x.Top }
+
+// Extend updates the pane for the selection.
+func (x *TimeTab) Extend(s *Context, w, h int) {
+	at := StripSubject{Live: s.View, Then: s.View, Turn: s.Chosen.Turn, Chosen: s.Chosen, Still: true}
+	t, _ := s.View.Find(s.Chosen)
+	if t == nil || t.Retention != stream.InMemory || len(t.Calls) == 0 && t.OpenedAt < 0 {
+		x.Fit(0, titleRow, h)
+		return
+	}
+	x.strip.Extend(at, w, s.Rows, s.Pen)
+	x.Fit(len(x.strip.plan.rows), titleRow, h)
+}
+
+// Draw draws row y. The program draws the first row.
+func (x *TimeTab) Draw(p *screen.Pen, y int, _ bool) {
+	if row := x.Top + y - titleRow; row < x.Rows {
+		x.strip.Draw(p, row)
+	}
+	p.Fill(screen.Bare)
 }
