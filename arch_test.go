@@ -149,7 +149,7 @@ var writers = []string{
 	"capture/record",          // captures, whose secrets are redacted
 	"capture/fleet/repair.go", // damaged numbers in the hub's own store
 	"ui/cli/save.go",          // the user's files, the settings and output of clients of toolscope run, crash reports, and toolscope's log
-	"ui/cli/client_unix.go",   // opens the terminal, to pass it to a client
+	"ui/cli/system_unix.go",   // opens the terminal, to pass it to a client
 	"ui/cli/terminal.go",      // opens the terminal, to query its colours
 }
 

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +22,7 @@ import (
 	"toolscope/capture/record"
 	"toolscope/capture/redact"
 	"toolscope/providers"
+	"toolscope/providers/client"
 	"toolscope/providers/price"
 	"toolscope/ui/ask"
 )
@@ -328,69 +329,176 @@ func (lib *askLibrary) readRun(r *askReading) {
 	}
 }
 
-// lineStarts returns the offsets at which the lines of a file start, or nil if the file can't be opened.
-func lineStarts(path string) []int64 {
-	f, err := os.Open(path)
+// hubRuns lists the runs on a hub. A run is the data that one agent on one machine published in the address's
+// period.
+type hubRuns struct {
+	base  string     // address without its query
+	query url.Values // the query of the address; if it does not set "until", its period ends now
+	list  []ask.RunFile
+	read  time.Time // time when the list was read; zero before that
+}
+
+// hubRunsAge is the maximum age of a list of runs on a hub.
+const hubRunsAge = 2 * time.Second
+
+// newHubRuns checks the address of a hub. Without a time, the period is the last 24 hours.
+func (ip *inputs) newHubRuns(path string) (*hubRuns, error) {
+	of, err := ip.hubAddress(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case of.IsIndexed():
+		return nil, usageErrorf("%s: ask can't select calls by model or state\nuse the tool 'calls', e.g. with bad=true", safeAddress(path))
+	}
+	u, err := url.Parse(path)
 	if err != nil {
-		return nil
+		return nil, usageErrorf("%s: not an address", safeAddress(path))
 	}
-	defer f.Close()
-	starts, pos := []int64{0}, int64(0)
-	buf := make([]byte, 64<<10)
-	for {
-		n, err := f.Read(buf)
-		for i, c := range buf[:n] {
-			if c == '\n' {
-				starts = append(starts, pos+int64(i)+1)
-			}
-		}
-		if pos += int64(n); err != nil {
-			return starts
-		}
+	h := &hubRuns{query: u.Query()}
+	if !h.query.Has("since") && !h.query.Has("until") {
+		h.query.Set("since", "24h")
 	}
+	if !h.query.Has("until") {
+		h.query.Set("until", "now")
+	}
+	u.RawQuery = ""
+	h.base = u.String()
+	return h, nil
 }
 
-// lineOfOffset returns the number of the line that contains an offset, counted from 1. If starts is empty, it returns
-// 0.
-func lineOfOffset(starts []int64, off int64) int {
-	i, found := slices.BinarySearch(starts, off)
-	if found {
-		return i + 1
+// viewAddress returns the address that selects one run, or all runs, on the hub.
+func (h *hubRuns) viewAddress() string { return h.base + "?" + h.query.Encode() }
+
+// listRuns returns the runs on the hub.
+func (h *hubRuns) listRuns(ip *inputs) ([]ask.RunFile, error) {
+	if !h.read.IsZero() && time.Since(h.read) < hubRunsAge {
+		return h.list, nil
 	}
-	return i
+	ctx := context.Background()
+	v, err := ip.openAskView(ctx, h.viewAddress())
+	if err != nil {
+		return nil, err
+	}
+	agents, err := v.Agents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h.read, h.list = time.Now(), nil
+	for _, a := range agents {
+		one := hubRuns{base: h.base, query: url.Values{}}
+		for key, values := range h.query {
+			one.query[key] = values
+		}
+		one.query.Set("host", a.Host)
+		one.query.Set("agent", a.Name)
+		h.list = append(h.list, ask.RunFile{ID: a.Host + "/" + a.Name, Path: one.viewAddress(), Bytes: a.Bytes, Written: a.Latest})
+	}
+	return h.list, nil
 }
 
-// recordsNear returns the response data in the lines near a given line.
-func (p *locator) recordsNear(in *providers.Inspector, starts []int64, line, around int) (list []ask.RecordLine) {
-	if max(line-around, 1) > len(starts) {
-		return nil
+// openAskView connects to a hub. Unlike openView, it does not remember the view for a report at the end.
+func (ip *inputs) openAskView(ctx context.Context, path string) (*fleet.View, error) {
+	of, err := ip.hubAddress(path)
+	if err != nil {
+		return nil, err
 	}
-	first, end := starts[max(line-around, 1)-1], int64(math.MaxInt64)
-	if line+around < len(starts) {
-		end = starts[line+around]
+	auth, err := ip.hubAuth()
+	if err != nil {
+		return nil, err
 	}
-	for _, x := range in.Exchanges() {
-		t := p.of[x.Number]
-		if t == nil || t.lost || x.Coding != "" {
-			continue
+	return fleet.Open(ctx, of, auth)
+}
+
+// openRun opens the files of a run, or its data on a hub.
+func (a *app) openRun(ctx context.Context, f ask.RunFile, progress *capture.Progress) (capture.Source, error) {
+	if fleet.IsAddress(f.Path) {
+		v, err := a.openAskView(ctx, f.Path)
+		if err != nil {
+			return nil, err
 		}
-		from := int64(0)
-		for _, m := range t.marks {
-			if m.start >= first && m.start < end {
-				list = append(list, ask.RecordLine{Line: lineOfOffset(starts, m.start), Text: string(x.Response.Bytes(from, m.to))})
-			}
-			from = m.to
-		}
-		for n := max(line-around, 1); t.body && n <= min(line+around, len(starts)); n++ {
-			end := x.Response.Size()
-			if n < len(starts) {
-				end = min(end, starts[n])
-			}
-			if starts[n-1] < end {
-				list = append(list, ask.RecordLine{Line: n, Text: string(x.Response.Bytes(starts[n-1], end))})
-			}
+		return v.Source(ctx), nil
+	}
+	o := a.reading.openOptions(false, nil)
+	o.Progress = progress
+	return capture.OpenAll(ctx, pathsOf(f.Path), o)
+}
+
+// askSetupLines returns, for each client, the command line or the setting that adds a server with this command.
+func askSetupLines(command []string) (lines []string) {
+	for _, p := range client.ProxySetups {
+		how := p.Servers()
+		if text := cmp.Or(how.Adds, p.Settings.File+": "+how.Setting); how.Adds+how.Setting != "" {
+			lines = append(lines, fmt.Sprintf("  %-12s %s%s", p.Title, fillCommand(text, command), textIf(how.Adding != client.Ran, "  (not tested)")))
 		}
 	}
-	slices.SortStableFunc(list, func(a, b ask.RecordLine) int { return a.Line - b.Line })
-	return list
+	return append(lines, fmt.Sprintf("  %-12s %s", "others", fillCommand(client.OtherServers, command)))
+}
+
+// fillCommand inserts a server's command into text, in place of {command}, {program}, {args} and {list}.
+func fillCommand(text string, command []string) string {
+	return strings.NewReplacer("{command}", commandLine(command), "{program}", jsonText(command[0]),
+		"{args}", jsonText(command[1:]), "{list}", jsonText(command)).Replace(text)
+}
+
+// addAskServer gives the client toolscope's own server for this run. The server answers questions about the capture at
+// path, and about earlier captures of the current folder. The result is the flag or the variable that adds the
+// server, or "" if there is none for the client.
+func (o *clientLaunch) addAskServer(path string) (by string, err error) {
+	if o.point == nil {
+		return "", nil
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	if path, err = filepath.Abs(path); err != nil {
+		return "", err
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	command := []string{self, "ask", "--dir", dir, path}
+	switch how := o.point.Servers(); {
+	case how.Method == client.ByFlags:
+		o.addServerFlags(askServer, map[string]any{"command": self, "args": command[1:]})
+		return "-c mcp_servers." + askServer, nil
+	case how.Setting != "" && o.point.Settings.Variable != "":
+		o.settings = append(o.settings, fillCommand(how.Setting, command))
+		return o.point.Settings.Variable, nil
+	case how.FileFlag != "":
+		file, remove, err := createScratch("mcp.json", []byte(fillCommand(client.OtherServers, command)+"\n"))
+		if err != nil {
+			return "", err
+		}
+		o.removes = append(o.removes, remove)
+		o.args = slices.Insert(slices.Clone(o.args), o.at+1, how.FileFlag+file)
+		return strings.TrimRight(how.FileFlag, "=@"), nil
+	}
+	return "", nil
+}
+
+// askServer is the name of toolscope's own server in a client's settings.
+const askServer = "toolscope"
+
+// isAskCommand reports whether a command starts toolscope's own server. Such a server is not recorded, because its
+// answers quote traffic that was already recorded.
+func isAskCommand(command []string) bool {
+	self, _ := os.Executable() // if the path is unknown, only the program's name counts
+	return len(command) > 1 && command[1] == "ask" && (command[0] == self || programOf(command[0]) == askServer)
+}
+
+// addAskServer gives the client toolscope's own server. It returns a note about how it did so, or why it could not.
+func (r *runningProxy) addAskServer(fit *clientLaunch) string {
+	if r.rec == nil {
+		return "--ask: nothing is recorded, so the agent can't ask about this run"
+	}
+	by, err := fit.addAskServer(r.rec.path)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("--ask: %s can't ask about this run: %s", fit.name(), err)
+	case by == "":
+		return fmt.Sprintf("--ask: no flag or variable adds a server to %s; 'toolscope help ask' shows the settings", fit.name())
+	}
+	return fmt.Sprintf("%s can ask toolscope about this run, through %s", fit.name(), by)
 }

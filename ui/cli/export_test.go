@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -123,5 +125,81 @@ func TestExportRedacts(t *testing.T) {
 	calls, _ := command(t, []byte(clean), "print", "--format", "jsonl", "-").decode(t)
 	if len(calls) != 2 || calls[0].Raw != `{"city":"Oslo"}` {
 		t.Errorf("calls of what was redacted: %v", calls)
+	}
+}
+
+// TestHARAgain checks that an exported archive has the same calls and findings as its source.
+func TestHARAgain(t *testing.T) {
+	for _, s := range scenarios {
+		file := saved(t, s.name+".tsc", readDemo(t, s.name))
+		out := command(t, nil, "export", file, "--as", "har")
+		if out.code != 0 || out.stderr != "" {
+			t.Fatalf("%s: %d %q", s.name, out.code, out.stderr)
+		}
+		again := saved(t, s.name+".har", out.stdout)
+		before, after := summaries(t, file), summaries(t, again)
+		if !slices.Equal(before, after) || len(before) == 0 {
+			t.Errorf("%s: calls are %q, in the archive %q", s.name, before, after)
+		}
+	}
+}
+
+// summaries returns the calls in a file, sorted. An archive has no times for single chunks, so the order of parallel
+// responses is unknown.
+func summaries(t *testing.T, file string) (all []string) {
+	t.Helper()
+	calls, _ := command(t, nil, "print", "--format", "jsonl", file).decode(t)
+	for _, c := range calls {
+		var codes []string
+		for _, f := range c.Findings {
+			codes = append(codes, f.Code)
+		}
+		all = append(all, fmt.Sprint(c.Dialect, c.ID, c.Name, c.Raw, c.Status, c.Phase, codes))
+	}
+	slices.Sort(all)
+	return all
+}
+
+// TestMarkdownVerdict checks that a report begins with the problem and the party at fault. It must have the callout,
+// the sign under the wrong byte, and the file. A call without problems must have no party at fault.
+func TestMarkdownVerdict(t *testing.T) {
+	savedDemo(t)
+	for name, want := range map[string][]string{
+		"malformed.tsc": {
+			"# run\\_shell: malformed, caused by the model\n", "\n- place: turn 1 of malformed.tsc\n",
+			"\n- cause: the model\n- do: ", "\n" + strings.Repeat(" ", 87) + "^ ",
+		},
+		"parallel.tsc": {"# Turn 1 of parallel.tsc\n", "\n**Complete and valid."},
+	} {
+		got := command(t, nil, "export", name, "--as", "md").stdout
+		for _, part := range want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: no %q in\n%s", name, part, got)
+			}
+		}
+		if name == "parallel.tsc" && strings.Contains(got, "cause") {
+			t.Errorf("%s has a cause:\n%s", name, got)
+		}
+	}
+}
+
+// TestPageVerdict checks that the heading of a turn counts its calls with problems, in the role of the worst call,
+// and that a call names the party at fault. A page of calls without problems must not have the role Bad.
+func TestPageVerdict(t *testing.T) {
+	savedDemo(t)
+	for name, want := range map[string][]string{
+		"malformed.tsc": {`<span class="state bad"><span aria-hidden="true">●</span> response complete · 1 call malformed</span></h2>`, "<dt>cause</dt><dd>the model</dd>"},
+		"compare.tsc":   {`<span class="state caution"><span aria-hidden="true">●</span> response complete · 2 calls wrong type</span></h2>`},
+		"parallel.tsc":  {`<span class="state good"><span aria-hidden="true">●</span> response complete</span></h2>`, `<p class="muted">Complete and valid.`},
+	} {
+		got := command(t, nil, "export", name, "--as", "html").stdout
+		for _, part := range want {
+			if !strings.Contains(got, part) {
+				t.Errorf("%s: no %q in\n%s", name, part, got)
+			}
+		}
+		if name == "parallel.tsc" && strings.Contains(got, "<dt>cause</dt>") {
+			t.Errorf("%s has a cause", name)
+		}
 	}
 }

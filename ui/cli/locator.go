@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"cmp"
 	"io"
+	"math"
 	"os"
 	"slices"
 
 	"toolscope/capture"
 	"toolscope/providers"
+	"toolscope/ui/ask"
 	"toolscope/ui/report"
 )
 
@@ -153,4 +155,71 @@ func linesAt(path string, offsets []int64) map[int64]int {
 		at[off] = line
 	}
 	return at
+}
+
+// lineStarts returns the offsets at which the lines of a file start, or nil if the file can't be opened.
+func lineStarts(path string) []int64 {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	starts, pos := []int64{0}, int64(0)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := f.Read(buf)
+		for i, c := range buf[:n] {
+			if c == '\n' {
+				starts = append(starts, pos+int64(i)+1)
+			}
+		}
+		if pos += int64(n); err != nil {
+			return starts
+		}
+	}
+}
+
+// lineOfOffset returns the number of the line that contains an offset, counted from 1. If starts is empty, it returns
+// 0.
+func lineOfOffset(starts []int64, off int64) int {
+	i, found := slices.BinarySearch(starts, off)
+	if found {
+		return i + 1
+	}
+	return i
+}
+
+// recordsNear returns the response data in the lines near a given line.
+func (p *locator) recordsNear(in *providers.Inspector, starts []int64, line, around int) (list []ask.RecordLine) {
+	if max(line-around, 1) > len(starts) {
+		return nil
+	}
+	first, end := starts[max(line-around, 1)-1], int64(math.MaxInt64)
+	if line+around < len(starts) {
+		end = starts[line+around]
+	}
+	for _, x := range in.Exchanges() {
+		t := p.of[x.Number]
+		if t == nil || t.lost || x.Coding != "" {
+			continue
+		}
+		from := int64(0)
+		for _, m := range t.marks {
+			if m.start >= first && m.start < end {
+				list = append(list, ask.RecordLine{Line: lineOfOffset(starts, m.start), Text: string(x.Response.Bytes(from, m.to))})
+			}
+			from = m.to
+		}
+		for n := max(line-around, 1); t.body && n <= min(line+around, len(starts)); n++ {
+			end := x.Response.Size()
+			if n < len(starts) {
+				end = min(end, starts[n])
+			}
+			if starts[n-1] < end {
+				list = append(list, ask.RecordLine{Line: n, Text: string(x.Response.Bytes(starts[n-1], end))})
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b ask.RecordLine) int { return a.Line - b.Line })
+	return list
 }
