@@ -3,6 +3,8 @@ package proxy
 import (
 	"encoding/binary"
 	"net/netip"
+	"os/exec"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -59,4 +61,12 @@ func socketRequest(from, to netip.AddrPort) []byte {
 	}
 	p = append(p, 0, 0, 0, 0) // any interface
 	return append(p, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff)
+}
+
+// KillWithParent makes the system kill the process when the thread that started it ends.
+func KillWithParent(cmd *exec.Cmd) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 }
