@@ -154,6 +154,57 @@ func TestFailedCallsOfCodex(t *testing.T) {
 	}
 }
 
+// TestInterruptedClaude checks which message the user interrupted, according to the entries: the open message, or one
+// that never began. Words that the user typed and stopped tools interrupt no message.
+func TestInterruptedClaude(t *testing.T) {
+	message := func(id, block, stop string) string {
+		return `{"type":"assistant","sessionId":"s","message":{"id":"` + id + `","model":"m","content":[` + block + `],"stop_reason":` + stop + `,"usage":{}}}` + "\n"
+	}
+	user := func(content string) string {
+		return `{"type":"user","sessionId":"s","message":{"role":"user","content":` + content + "}}\n"
+	}
+	text := func(words string) string { return `{"type":"text","text":"` + words + `"}` }
+	result := func(words, failed string) string {
+		return user(`[{"type":"tool_result","tool_use_id":"t1","content":"` + words + `","is_error":` + failed + `}]`)
+	}
+	const call = `{"type":"tool_use","id":"t1","name":"Bash","input":{}}`
+	const thought = `{"type":"thinking","thinking":"hm","signature":"x"}`
+	asks, stop := user(`"hi"`), user("["+text("[Request interrupted by user]")+"]")
+	stopTool := user("[" + text("[Request interrupted by user for tool use]") + "]")
+	request := `{"type":"api-request","sessionId":"s","id":"r1","params":{"model":"m"},"tail":[]}` + "\n"
+	for log, want := range map[string]string{
+		asks + message("m1", text("Let me"), "null") + stop + message("m2", text("ok"), `"end_turn"`):                     "cut eof",
+		asks + message("m1", text("Yes."), `"end_turn"`) + stop:                                                           "eof",
+		asks + message("m1", text("Yes."), "null") + user(`"[Request interrupted by user]"`):                              "eof",
+		asks + message("m1", text("Yes."), "null") + user("["+text("why [Request interrupted by user]")+"]"):              "eof",
+		asks + message("m1", text("Yes."), "null") + user("["+text("[Request interrupted by user]")+","+text("why?")+"]"): "eof",
+		asks + stop + user(`"again"`) + message("m1", text("ok"), "null"):                                                 "cut eof",
+		stop: "",
+		asks + message("m1", call, "null") + result("a", "false") + stop:                                              "eof cut",
+		asks + message("m1", call, "null") + result("Exit code 1", "true") + stop:                                     "eof cut",
+		asks + message("m1", call, `"tool_use"`) + result("a", "false") + stop:                                        "eof cut",
+		asks + message("m1", call, "null") + result("Interrupted by user", "true") + stop:                             "cut eof",
+		asks + message("m1", call, "null") + result("The user doesn't want to proceed", "true") + stopTool:            "eof eof",
+		asks + message("m1", thought, "null") + stopTool:                                                              "cut",
+		message("m0", text("Yes."), `"end_turn"`) + asks + message("m1", call, "null") + result("a", "false") + stop:  "eof cut eof",
+		asks + request + message("m1", text("ok"), "null") + user(`"more"`) + stop:                                    "eof cut",
+		asks + strings.Replace(message("m1", text("ok"), `"end_turn"`), `"sess`, `"requestRef":"r1","sess`, 1) + stop: "eof",
+	} {
+		var ends []string
+		for _, r := range readParts(t, claudeSession, []byte(log)) {
+			if r.End != "" {
+				ends = append(ends, string(r.End))
+			}
+			if r.End == capture.EndCut && r.By != capture.Client {
+				t.Errorf("%s: ended by %q", log, r.By)
+			}
+		}
+		if got := strings.Join(ends, " "); got != want {
+			t.Errorf("%s: %s, not %s", log, got, want)
+		}
+	}
+}
+
 func TestAgentLogsInPieces(t *testing.T) {
 	eachAgentLog(t, func(t *testing.T, f capture.Format, _ string, text []byte) {
 		whole := story(readParts(t, f, text))

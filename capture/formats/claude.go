@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"hash/maphash"
 	"slices"
 	"time"
 
 	"toolscope/capture"
 	"toolscope/stream/count"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // claudeSession reads the session files that Claude Code keeps in ~/.claude/projects, with one entry on each
@@ -25,7 +27,7 @@ var claudeSession = capture.Format{
 	Title: "Claude Code: ~/.claude/projects/*/*.jsonl, and sub-agents",
 	Sniff: sniffClaude,
 	New: func(in *capture.Input) capture.Reader {
-		c := &claude{lanes: map[string]*claudeLane{}, chains: map[string]string{}}
+		c := &claude{lanes: map[string]*claudeLane{}, chains: map[string]string{}, tree: claudeChain{seed: maphash.MakeSeed()}}
 		lacks := []capture.Lack{capture.NoDeltas, capture.LateTimes, capture.Reencoded}
 		c.agentLog = agentLog{
 			entryReader: entryReader{in: in, book: c, mixed: true},
@@ -46,6 +48,7 @@ type claude struct {
 	chains  map[string]string // agents of sidechain entries, by the uuid of the entry
 	tree    claudeChain
 	session string // latest session id
+	stops   bool   // the log contains stop reasons
 	asks    claudeRequests
 }
 
@@ -219,16 +222,20 @@ func (l *claudeLane) header() map[string][]string {
 }
 
 // finish ends the open message.
-func (c *claude) finish(l *claudeLane) {
+func (c *claude) finish(l *claudeLane) { c.endMessage(l, capture.EndEOF, "", "") }
+
+// endMessage ends the open message, and says how and why it ended.
+func (c *claude) endMessage(l *claudeLane, end capture.End, why string, by capture.Party) {
 	a := l.open
 	if a == nil {
 		return
 	}
 	l.open = nil
+	c.stops = c.stops || !json.IsNull(a.ended)
 	if json.IsNull(a.ended) && !json.IsNull(a.used) && !a.goesOn {
 		a.note = "the log has the usage from the start of the message: the output token count is too low"
 	}
-	a.end(capture.EndEOF, "", "")
+	a.end(end, why, by)
 	c.asks.spoken("assistant", arrayOf(a.content...), bytes.Join(a.lines, []byte("\n")))
 }
 
@@ -238,12 +245,88 @@ func (c *claude) user(l *claudeLane, e *claudeEntry) {
 	if e.message == nil || json.Find(e.message, "content") == nil {
 		return
 	}
-	if l.open != nil && !bringsResult(e.message) && !e.meta {
+	switch words := interruptionText(e); {
+	case words == claudeInterrupted || words == claudeToolStopped && !l.hasCall():
+		c.endInterrupted(l, e)
+	case l.open != nil && !bringsResult(e.message) && !e.meta:
 		c.finish(l)
 	}
 	l.said = append(l.said, e.line)
 	c.asks.spoken("user", json.Find(e.message, "content"), e.line)
 }
+
+// Claude Code writes these words if the user stops a response or its tools. While tools run, the response is complete.
+const (
+	claudeInterrupted = "[Request interrupted by user]"
+	claudeToolStopped = "[Request interrupted by user for tool use]"
+)
+
+// interruptionText returns the text of an entry that consists of one text block, as Claude Code writes it if the user
+// interrupts it. Text that the user entered may be a string.
+func interruptionText(e *claudeEntry) string {
+	content := json.Find(e.message, "content")
+	block := json.FirstElement(content)
+	if json.FindText(block, "type") != "text" || !json.Same(content, arrayOf(block)) {
+		return ""
+	}
+	return json.FindText(block, "text")
+}
+
+// endInterrupted reads an entry that says that the user interrupted the request. The request's response is the open
+// message, unless the message is complete. In that case, the response to the entries after it never began.
+func (c *claude) endInterrupted(l *claudeLane, e *claudeEntry) {
+	const why = "the user interrupted the request"
+	if a := l.open; a != nil && json.IsNull(a.ended) && (c.stops || !slices.ContainsFunc(l.said, wasRun)) {
+		c.endMessage(l, capture.EndCut, why, capture.Client)
+		return
+	}
+	c.finish(l)
+	if n := len(l.asked); n > 0 {
+		e.asked = l.asked[n-1].id
+	} else if c.asks.logged {
+		return // the log has no request without a response
+	}
+	if slices.ContainsFunc(l.said, isAsked) {
+		c.begin(l, e).end(capture.EndCut, why, capture.Client)
+	}
+}
+
+// hasCall reports whether the open message has a call.
+func (l *claudeLane) hasCall() bool {
+	for id := range cmp.Or(l.open, &claudeMessage{}).calls {
+		if id != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// isAsked reports whether a request follows an entry: the entry is from the user, or is the result of a tool that ran.
+func isAsked(line []byte) bool {
+	return string(json.Find(line, "isMeta")) != "true" && (!bringsResult(json.Find(line, "message")) || wasRun(line))
+}
+
+// wasRun reports whether a tool that ran returned the result in an entry. If the user stops a response, Claude Code writes a
+// result of its own for each call.
+func wasRun(line []byte) bool {
+	for block := range json.Elements(json.Find(line, "message", "content")) {
+		if json.FindText(block, "type") != "tool_result" {
+			continue
+		}
+		content := json.Find(block, "content")
+		text, ok := json.Text(content)
+		if !ok {
+			text = []byte(json.FindText(json.FirstElement(content), "text"))
+		}
+		if string(json.Find(block, "is_error")) != "true" || !ownResult().Match(text) {
+			return true
+		}
+	}
+	return false
+}
+
+// ownResult matches the results that Claude Code writes for calls that did not run.
+var ownResult = lazyregexp.New(`(?i)^(<tool_use_error>)?(\[?(Request )?interrupted by user|The user doesn't want to |Cancelled: parallel tool call )`)
 
 func bringsResult(message []byte) bool {
 	for block := range json.Elements(json.Find(message, "content")) {

@@ -51,7 +51,7 @@ func (c *claudeChain) addEntry(e *claudeEntry, line int) bool {
 		return true
 	}
 	if c.entries == nil {
-		c.seed, c.entries = maphash.MakeSeed(), map[uint64]claudeLink{}
+		c.entries = map[uint64]claudeLink{}
 	}
 	if c.isFull = len(c.entries) >= maxClaudeEntries; c.isFull {
 		c.entries = nil

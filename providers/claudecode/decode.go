@@ -21,6 +21,7 @@ type decoder struct {
 	failed   *protocol.Turn            // the latest turn for which an error was reported
 	model    string                    // model named in the line that starts the session
 	begun    bool                      // whether lines have arrived after the last result
+	stopped  bool                      // the user interrupted the request
 }
 
 // Frame reads one line.
@@ -141,6 +142,9 @@ func textOf(content json.Value) string {
 // reportResults reports the results of tools. Newer versions run a tool while its message is still streaming, so a
 // result doesn't end the message.
 func (d *decoder) reportResults(l *agent) {
+	if textOf(d.line.message.Get("content")) == interrupted && d.line.message.Get("content").Kind() == '[' {
+		l.interruptMessage()
+	}
 	if l.unstreamed && l.message == "" {
 		l.endMessage()
 	}
@@ -155,7 +159,9 @@ func (d *decoder) reportResults(l *agent) {
 			sub.endMessage()
 		}
 		if c := d.calls[id]; c != nil {
-			c.Turn().AddResultContent(id, block.Get("is_error").IsTrue(), block.Get("content"))
+			failed := block.Get("is_error").IsTrue()
+			c.Turn().AddResultContent(id, failed, block.Get("content"))
+			l.ran = l.ran || !failed
 		} else {
 			l.out.Find(protocol.OrphanResult, "a result belongs to a call that is not in these lines")
 		}
@@ -238,9 +244,11 @@ func (d *decoder) endRequest() {
 			c.Find(protocol.CallDenied, "Claude Code had no permission to run the call")
 		}
 	}
-	if subtype := d.line.subtype.Text(); d.line.isError.IsTrue() || strings.HasPrefix(subtype, "error") {
+	subtype := d.line.subtype.Text()
+	if (d.line.isError.IsTrue() || strings.HasPrefix(subtype, "error")) && !(d.stopped && subtype == "error_during_execution") {
 		d.reportFailedResult(subtype)
 	}
+	d.stopped = false
 	d.closeAgents()
 	for _, l := range d.agents {
 		l.reset()

@@ -21,6 +21,7 @@ type agent struct {
 	message    string       // id of the message
 	next       int          // index of the next block
 	partial    bool         // whether the usage is from the beginning of the message
+	ran        bool         // whether a tool that the message called has returned
 	ending     stream.Frame // the message_delta with its stop reason and usage so far
 }
 
@@ -50,7 +51,7 @@ func (l *agent) editEvent(e stream.Event) stream.Event {
 	case stream.Failure:
 		l.of.failed = l.out.Last()
 	case stream.TurnClose:
-		if l.unstreamed && e.Text != "" {
+		if l.unstreamed && e.Text != "" && e.What == nil {
 			e.Text = "the lines ended without a result: Claude Code was stopped, or the model was about to continue"
 		}
 	}
@@ -66,7 +67,7 @@ func (l *agent) addBlock(message, block json.Value) {
 	if goesOn := l.unstreamed && (!id.HasText() || id.Is(l.message)) || l.isOpen() && !l.unstreamed; !goesOn {
 		l.endMessage()
 		feedFrame(l.decoder, startOf(message))
-		l.unstreamed, l.message, l.next = true, id.Text(), 0
+		l.unstreamed, l.message, l.next, l.ran = true, id.Text(), 0, false
 	}
 	index := l.next
 	if !l.unstreamed {
@@ -136,6 +137,23 @@ func (l *agent) endMessage() {
 	}
 	feedFrame(l.decoder, newEvent("message_stop"))
 	l.unstreamed = false
+}
+
+// interrupted is the text of the line that Claude Code writes if the user interrupts a response.
+const interrupted = "[Request interrupted by user]"
+
+// interruptMessage ends the open message, because the user interrupted it. A message with a stop reason is complete, and so
+// is a message that was not streamed and whose tool returned.
+func (l *agent) interruptMessage() {
+	l.of.stopped = true
+	complete := l.unstreamed && (l.ran || json.Value(l.ending.Data).Get("delta").Get("stop_reason").IsPresent())
+	if t := l.out.Current(); t != nil && !complete {
+		if l.unstreamed {
+			feedFrame(l.decoder, l.ending)
+		}
+		t.CutByClient("the user interrupted the request")
+		l.reset()
+	}
 }
 
 // feedFrame passes an event that was not sent over the wire to a decoder of the inner protocol. This can't fail,

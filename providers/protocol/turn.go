@@ -264,20 +264,29 @@ func (t *Turn) FindCall(slot int32) *Call {
 }
 
 // End ends the turn with the protocol's terminator. It does nothing if the turn is not open.
-func (t *Turn) End() { t.close(stream.CloseEnd, "") }
+func (t *Turn) End() { t.close(stream.CloseEnd, "", nil) }
 
 // Cut ends a turn without its terminator. The parameter missing describes the missing part. Cut does nothing
 // if the turn is not open.
-func (t *Turn) Cut(missing string) { t.close(stream.CloseCut, missing) }
+func (t *Turn) Cut(missing string) { t.close(stream.CloseCut, missing, nil) }
 
-func (t *Turn) close(code stream.Code, missing string) {
+// CutByClient ends a turn that the client stopped, and says why. It does nothing if the turn is not open.
+func (t *Turn) CutByClient(why string) {
+	t.close(stream.CloseCut, why, &stream.Ending{By: stream.Client})
+}
+
+func (t *Turn) close(code stream.Code, missing string, by *stream.Ending) {
 	if t.IsOpen() {
 		t.open = false
 		if n := t.opened - stream.MaxCalls; n > 0 {
 			t.Find(CountedOnly, "toolscope keeps at most %d calls per turn, and only counts the others: %s", stream.MaxCalls, stream.Own(count.Of(n, "call")))
 		}
 		t.out.removeTurn(t)
-		t.emit(stream.Event{Kind: stream.TurnClose, Code: code, Text: missing})
+		e := stream.Event{Kind: stream.TurnClose, Code: code, Text: missing}
+		if by != nil {
+			e.What = by
+		}
+		t.emit(e)
 		t.calls, t.latest = nil, nil
 	}
 }
