@@ -21,6 +21,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -383,150 +384,6 @@ func (f *Figure) markApproximate(why string) {
 	f.Why = why
 }
 
-// namesFor returns the ids that a model may have in the table, beginning with the exact id. It removes only parts
-// that don't change the price: a resource path, a date, a region, or the host's version. A variant, such as ":free"
-// or ":thinking", is a different model. So is a name that merely begins in the same way.
-func namesFor(model string) (ids []string) {
-	id := withoutPath(model)
-	if whole := strings.ToLower(strings.TrimSpace(model)); strings.HasPrefix(whole, "accounts/") {
-		ids = append(ids, whole) // Fireworks lists accounts/fireworks/models/x
-	}
-	for _, stem := range [...]string{id, withoutRegion(id)} {
-		for _, s := range [...]string{stem, withoutVersion(stem)} {
-			for _, name := range [...]string{s, withoutDate(s)} {
-				if !slices.Contains(ids, name) {
-					ids = append(ids, name)
-				}
-			}
-		}
-	}
-	return ids
-}
-
-// withoutPath returns a model without the path of its resource: Gemini's "models/x", Vertex's
-// "publishers/anthropic/models/x", or a Bedrock ARN.
-func withoutPath(model string) string {
-	id := strings.ToLower(strings.TrimSpace(model))
-	if strings.HasPrefix(id, "arn:") {
-		return id[strings.LastIndexByte(id, '/')+1:]
-	}
-	if i := strings.LastIndex(id, "/models/"); i >= 0 {
-		return id[i+len("/models/"):]
-	}
-	return strings.TrimPrefix(id, "models/")
-}
-
-// regions lists the prefixes of Bedrock's inference profiles.
-var regions = []string{"us.", "eu.", "apac.", "jp.", "au.", "ca.", "us-gov.", "global."}
-
-func withoutRegion(id string) string {
-	for _, r := range regions {
-		if rest, ok := strings.CutPrefix(id, r); ok && strings.Contains(rest, ".") {
-			return rest
-		}
-	}
-	return id
-}
-
-// withoutVersion removes Bedrock's "-v1:0".
-func withoutVersion(id string) string {
-	i := strings.LastIndex(id, "-v")
-	if i < 0 {
-		return id
-	}
-	major, minor, ok := strings.Cut(id[i+2:], ":")
-	if !ok || !isDigits(major) || !isDigits(minor) {
-		return id
-	}
-	return id[:i]
-}
-
-// isSnapshot reports whether the suffix of a model's name only identifies a snapshot: "-latest", "-preview-05-06",
-// "@20250514", "-v1:0", "-001". With any other word, or with a number as short as a version number, the name belongs
-// to a different model.
-func isSnapshot(rest string) bool {
-	count, version := 0, false
-	for part := range strings.FieldsFuncSeq(rest, func(c rune) bool { return strings.ContainsRune("-@:.", c) }) {
-		number := strings.TrimPrefix(part, "v")
-		switch {
-		case part == "latest" || part == "preview" || part == "exp" || part == "default":
-		case !isDigits(number):
-			return false
-		case number != part:
-			version = true
-		default:
-			count += len(part)
-		}
-	}
-	return version || count == 0 || count > 2
-}
-
-// ownPrice lists dated models whose prices differ from the prices under their undated names.
-var ownPrice = map[string]bool{"gpt-4o-2024-05-13": true}
-
-// withoutDate removes "-2026-03-17", "-20251001", and Vertex's "@20251001" and "@default".
-func withoutDate(id string) string {
-	if ownPrice[id[strings.LastIndexByte(id, '/')+1:]] {
-		return id
-	}
-	if rest, ok := strings.CutSuffix(id, "@default"); ok {
-		return rest
-	}
-	for _, form := range [...]string{"-2006-01-02", "-20060102", "@20060102"} {
-		if i := len(id) - len(form); i > 0 && isDate(id[i:], form) {
-			return id[:i]
-		}
-	}
-	return id
-}
-
-// isDate reports whether s is a day of this century in the given form.
-func isDate(s, form string) bool {
-	var day []byte
-	for i := range len(s) {
-		switch isDigit := '0' <= s[i] && s[i] <= '9'; {
-		case isDigit && '0' <= form[i] && form[i] <= '9':
-			day = append(day, s[i])
-		case isDigit || s[i] != form[i]:
-			return false
-		}
-	}
-	month, date := string(day[4:6]), string(day[6:])
-	return string(day[:2]) == "20" && "01" <= month && month <= "12" && "01" <= date && date <= "31"
-}
-
-func isDigits(s string) bool {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// makers maps the prefixes that resellers put before a model's name to the makers. It contains only makers whose
-// models no other company runs.
-var makers = map[string]string{
-	"anthropic": "anthropic", "openai": "openai", "google": "google", "x-ai": "xai", "xai": "xai", "cohere": "cohere",
-}
-
-// madeBy splits the maker from a name, such as OpenRouter's "anthropic/claude-opus-4.8" or Bedrock's
-// "us.anthropic.claude-opus-4-8-v1:0". The maker is "" if the name contains none.
-func madeBy(model string) (maker string, ids []string) {
-	id := withoutRegion(withoutPath(model))
-	prefix := id[:max(0, strings.IndexAny(id, "/."))]
-	if maker = makers[prefix]; maker == "" {
-		return "", nil
-	}
-	ids = namesFor(id[len(prefix)+1:])
-	if maker == "anthropic" {
-		for _, name := range ids { // OpenRouter writes 4.8 where Anthropic writes 4-8
-			ids = append(ids, strings.ReplaceAll(name, ".", "-"))
-		}
-	}
-	return maker, ids
-}
-
 // InputCost returns the cost of input tokens in dollars. The tokens include those that were read from the cache, and
 // those that were written to it. The parameter hour is the share of the written tokens that the provider keeps for
 // an hour.
@@ -536,4 +393,95 @@ func (r Rates) InputCost(tokens, read, written, hour float64) float64 {
 		written*(1-hour)*f.firstRate(written, "", r.CacheWrite, r.Input) +
 		written*hour*f.firstRate(written, "", r.CacheWriteHour, r.CacheWrite, r.Input)
 	return micros / 1e6
+}
+
+// Sum is a sum of figures. It also counts the figures that are free and those that are unknown.
+type Sum struct {
+	USD         float64
+	Paid        int // number of figures that are neither free nor unknown
+	Free        int
+	Unknown     int
+	Approximate bool
+	AsOf        string // the oldest date of the prices; "" if there is none
+}
+
+// Add adds a figure to the sum.
+func (t *Sum) Add(f Figure) {
+	switch f.Source {
+	case Unknown:
+		t.Unknown++
+	case Free:
+		t.Free++
+	default:
+		t.USD += f.USD
+		t.Paid++
+		t.Approximate = t.Approximate || f.Approximate
+		if f.AsOf != "" && (t.AsOf == "" || f.AsOf < t.AsOf) {
+			t.AsOf = f.AsOf
+		}
+	}
+}
+
+// AddSum adds another sum.
+func (t *Sum) AddSum(other Sum) {
+	t.USD += other.USD
+	t.Paid, t.Free, t.Unknown = t.Paid+other.Paid, t.Free+other.Free, t.Unknown+other.Unknown
+	t.Approximate = t.Approximate || other.Approximate
+	if other.AsOf != "" && (t.AsOf == "" || other.AsOf < t.AsOf) {
+		t.AsOf = other.AsOf
+	}
+}
+
+// String returns the sum in words: "$0.0123 + 2 unknown", "free", or "" if the sum contains no known figure.
+func (t Sum) String() string {
+	s := ""
+	switch {
+	case t.Paid > 0:
+		s = Figure{USD: t.USD, Source: FromTable, Approximate: t.Approximate}.String()
+	case t.Free > 0:
+		s = "free"
+	}
+	if t.Unknown > 0 && s != "" {
+		s += fmt.Sprintf(" + %d unknown", t.Unknown)
+	}
+	return s
+}
+
+// Dated returns the sum in words, with the oldest date of the prices that it is based on.
+func (t Sum) Dated() string {
+	s := t.String()
+	if s != "" && t.AsOf != "" {
+		s += ", prices as of " + t.AsOf
+	}
+	return s
+}
+
+// USD formats an amount. Amounts of ten dollars or more have cents, smaller amounts have four decimals, and amounts
+// below a cent have four significant digits. Zeros after the cents are omitted. An amount below a billionth of a
+// dollar is written with a < sign.
+func USD(amount float64) string {
+	size := math.Abs(amount)
+	sign := ""
+	if amount < 0 {
+		sign = "-"
+	}
+	decimals := 2
+	switch {
+	case size == 0:
+	case size < 1e-9:
+		return sign + "<$0.000000001"
+	case size < 0.01:
+		decimals = 3 - int(math.Floor(math.Log10(size)))
+	case size < 10:
+		decimals = 4
+	}
+	s := strconv.FormatFloat(size, 'f', decimals, 64)
+	whole, cents, _ := strings.Cut(s, ".")
+	for len(cents) > 2 && cents[len(cents)-1] == '0' {
+		cents = cents[:len(cents)-1]
+	}
+	for i := len(whole) - 3; i > 0; i -= 3 {
+		whole = whole[:i] + "," + whole[i:]
+	}
+	return sign + "$" + whole + "." + cents
 }
