@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"toolscope/providers/mcp"
 	"toolscope/stream"
 )
 
@@ -185,5 +187,61 @@ func TestEditorTerminal(t *testing.T) {
 	}
 	if r := in.Session().Turns[0].Calls[0].LatestResult(); r == nil || string(r.Result.Text) != "a.txt" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestMCPSourceNotes checks notes in the traffic of an MCP server: a note of the reader, for example about a damaged
+// line, is about the source. Notes of the proxy about the server's process are not.
+func TestMCPSourceNotes(t *testing.T) {
+	var in Inspector
+	in.Write(stream.Record{Exchange: 1, Request: true, At: stream.NoTime, Head: &stream.Head{Method: mcp.Stdio, URL: "mcp:server"}})
+	in.Write(stream.Record{Exchange: 1, Request: true, At: stream.NoTime, Data: []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n")})
+	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, Note: "line 2: not a JSON object, left out"})
+	for _, note := range []string{"stderr: listening\n", "argv: [\"x\"]", "signal: SIGINT", "input ended", "nobody reads"} {
+		in.Write(stream.Record{Exchange: 1, At: stream.NoTime, Note: note})
+	}
+	in.Write(stream.Record{Exchange: 1, At: stream.NoTime, End: true})
+	in.Close()
+	if found := in.Session().Findings; len(found) != 1 || found[0].Message != "line 2: not a JSON object, left out" {
+		t.Errorf("%v", found)
+	}
+	if notes := in.Executed().Servers[0].Notes; len(notes) != 1 || notes[0].Text != "listening" {
+		t.Errorf("%v", notes)
+	}
+}
+
+// TestEventStreamServer checks that an event stream with the URL for messages is recognised as an MCP server's,
+// however it is cut into chunks, and that the messages to this URL are for the server. Another stream, or another
+// response to a GET, is not from a server.
+func TestEventStreamServer(t *testing.T) {
+	const start = "event: endpoint\ndata: /m?s=1\n\n"
+	for _, test := range []struct {
+		name, kind, body string
+		served           bool
+	}{
+		{"a server's stream", "text/event-stream", start, true},
+		{"without spaces", "text/event-stream;charset=utf-8", "event:endpoint\ndata:/m?s=1\n\n", true},
+		{"another stream", "text/event-stream", "event: end\ndata: {}\n\n", false},
+		{"a page", "text/html", start, false},
+		{"nothing", "text/event-stream", "", false},
+	} {
+		for cut := range len(test.body) + 1 {
+			in := new(Inspector)
+			in.Write(stream.Record{Exchange: 1, Request: true, Head: &stream.Head{Method: "GET", URL: "http://h/sse", Header: map[string][]string{"Accept": {"text/event-stream"}}}})
+			in.Write(stream.Record{Exchange: 1, At: 1, Head: &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {test.kind}}}})
+			for _, part := range []string{test.body[:cut], test.body[cut:]} {
+				in.Write(stream.Record{Exchange: 1, At: 2, Data: []byte(part)})
+			}
+			in.Write(stream.Record{Exchange: 2, At: time.Second, Request: true, Head: &stream.Head{Method: "POST", URL: "http://h/m?s=1"}})
+			in.Write(stream.Record{Exchange: 2, At: time.Second, Request: true, Data: []byte(toolAsk)})
+			in.Write(stream.Record{Exchange: 1, At: 2 * time.Second, Data: []byte("data: " + toolAnswer + "\n\n"), End: true})
+			in.Write(stream.Record{Exchange: 2, At: 3 * time.Second, Head: &stream.Head{Status: 202}, Data: []byte("Accepted"), End: true})
+			in.Close()
+			all := in.View().Executed()
+			done := len(all) == 1 && all[0].State == mcp.Done && all[0].Text == "3"
+			if done != test.served || (len(in.Session().Turns) == 0) != test.served && strings.Contains(test.kind, "stream") {
+				t.Errorf("%s, cut at %d: %+v, %d turns", test.name, cut, all, len(in.Session().Turns))
+			}
+		}
 	}
 }

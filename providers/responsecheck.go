@@ -1,0 +1,317 @@
+package providers
+
+import (
+	"slices"
+	"strings"
+
+	"toolscope/providers/protocol"
+	"toolscope/providers/textcall"
+	"toolscope/stream"
+	"toolscope/stream/count"
+	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
+)
+
+var toolChoiceIgnored = &stream.Diagnosis{
+	Code: "TOOL_CHOICE_IGNORED", Severity: stream.Warn, By: stream.Provider,
+	Verdict: "wrong choice",
+	Meaning: "The response breaks a rule in the request: tool_choice requires a call but there is none, tool_choice excludes the call, or parallel calls are off but there are several.",
+	Advice:  "Check the calls before you run them. Find out whether the server and its gateways support tool_choice and parallel_tool_calls for this model.",
+}
+
+// toolChoice is the part of a request that determines which tools the model must or may call.
+type toolChoice struct {
+	required bool     // the response must have a call
+	none     bool     // the response must not have a call
+	single   bool     // the response must not have several calls
+	names    []string // the only tools that the response may call; nil for all tools
+	field    string   // the field that contains the choice
+}
+
+// readField reads one field of a request.
+func (c *toolChoice) readField(key string, s *json.Scanner) {
+	switch key {
+	case "tool_choice":
+		c.field = key
+		c.readChoice(s.Value())
+	case "parallel_tool_calls":
+		c.single = c.single || string(s.Value()) == "false"
+	case "toolConfig", "tool_config":
+		c.readConfig(s.Value())
+	}
+}
+
+// readChoice reads tool_choice, which is either a word or an object.
+func (c *toolChoice) readChoice(v json.Value) {
+	kind := v.Get("type").Text()
+	if v.IsString() {
+		kind = v.Text()
+	}
+	switch strings.ToLower(kind) {
+	case "required", "any":
+		c.required = true
+	case "none":
+		c.none = true
+	case "tool", "function", "custom": // Anthropic, Chat Completions, Responses
+		name := v.Get("name").Text()
+		if inner := v.Get(kind).Get("name"); inner.HasText() {
+			name = inner.Text()
+		}
+		c.required = true
+		if name != "" {
+			c.names = []string{name}
+		}
+	case "allowed_tools":
+		inner := v
+		if own := v.Get("allowed_tools"); own.Kind() == '{' {
+			inner = own
+		}
+		c.required = inner.Get("mode").Is("required")
+		c.readAllowed(inner.Get("tools"))
+	}
+	c.single = c.single || v.Get("disable_parallel_tool_use").IsTrue()
+}
+
+// readAllowed reads a list of allowed tools. If one of them is not a function, the calls in the response
+// can't be compared with the list.
+func (c *toolChoice) readAllowed(tools json.Value) {
+	for tool := range tools.Elements() {
+		kind, name := tool.Get("type").Text(), tool.Get("name").Text()
+		if inner := tool.Get(kind).Get("name"); inner.HasText() {
+			name = inner.Text()
+		}
+		if name == "" || kind != "function" && kind != "custom" {
+			c.names = nil
+			return
+		}
+		c.names = append(c.names, name)
+	}
+}
+
+// readConfig reads the tool configuration of Gemini or Bedrock.
+func (c *toolChoice) readConfig(v json.Value) {
+	if choice := v.Get("toolChoice"); choice.Kind() == '{' { // Bedrock
+		c.field = "toolChoice"
+		name := choice.Get("tool").Get("name")
+		c.required = name.HasText() || choice.Get("any").IsPresent()
+		if name.HasText() {
+			c.names = []string{name.Text()}
+		}
+		return
+	}
+	calling := v.Get("functionCallingConfig")
+	if !calling.IsPresent() {
+		calling = v.Get("function_calling_config")
+	}
+	c.field = "functionCallingConfig"
+	switch mode := calling.Get("mode").Text(); mode {
+	case "ANY":
+		c.required = true
+		for name := range calling.Get("allowedFunctionNames").Elements() {
+			c.names = append(c.names, name.Text())
+		}
+	case "NONE":
+		c.none = true
+	}
+}
+
+// checkToolChoice compares a response that ended normally with its request. It skips WebSockets, logs and session
+// files, because their requests don't each belong to exactly one response.
+func (x *Exchange) checkToolChoice(e *stream.Event, number int32) {
+	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn || len(x.turns) != 1 || x.HasManyRequests() ||
+		x.Head.Reconstructed || sessionOf(x.Head) != nil || x.gap.requestBytes > 0 || x.out.Refused || !isDecoded(x.Protocol) {
+		return
+	}
+	choice := x.past.on.choice
+	if !x.past.observed {
+		choice = readHistoryLink(x.RequestBody()).choice
+	}
+	t := x.in.Session().Turn(e.Turn)
+	if !t.Closed() || t.Phase() != stream.TurnComplete || t.HasGap() || t.Failure != "" {
+		return
+	}
+	if message, isWrong := choice.describeConflict(t); isWrong {
+		f := toolChoiceIgnored.Finding("%s", message)
+		x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
+	}
+}
+
+// describeConflict describes how a turn differs from the choice. It returns false if there is no difference.
+// Calls that the provider ran count as calls, but only the client's calls are restricted.
+func (c *toolChoice) describeConflict(t *stream.Turn) (stream.Message, bool) {
+	byChoice := map[int32]int{}
+	var excluded *stream.Call
+	for _, call := range t.Calls {
+		if call.RunByProvider || call.Discarded {
+			continue
+		}
+		byChoice[call.Choice]++
+		if excluded == nil && (c.none || len(c.names) > 0 && !slices.Contains(c.names, call.Name)) {
+			excluded = call
+		}
+	}
+	several := 0
+	for _, n := range byChoice {
+		several = max(several, n)
+	}
+	isText := slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Base() == protocol.TextToolCall })
+	switch {
+	case excluded != nil && c.none:
+		return stream.Messagef("the request's %s is none, but the response calls %s", stream.Own(c.field), stream.Fact(excluded.Name)), true
+	case excluded != nil:
+		return stream.Messagef("the request's %s allows only %s, but the response calls %s",
+			stream.Own(c.field), stream.Fact(strings.Join(c.names, ", ")), stream.Fact(excluded.Name)), true
+	case c.required && len(t.Calls) == 0 && !isText:
+		return stream.Messagef("the request's %s requires a call, but the response has none", stream.Own(c.field)), true
+	case c.single && several > 1:
+		return stream.Messagef("the request turns off parallel calls, but the response has %s", stream.Own(count.Of(several, "call"))), true
+	}
+	return stream.Message{}, false
+}
+
+var budgetToThinking = &stream.Diagnosis{
+	Code: "BUDGET_TO_THINKING", Severity: stream.Warn, By: stream.Model,
+	Verdict: "only thinking",
+	Meaning: "The token limit cut off the response, and reasoning used nearly all the output tokens. The response contains no call and no text.",
+	Advice:  "Raise the token limit above the reasoning budget, or lower the budget. The same request with the same limit will probably fail again.",
+}
+
+const (
+	maxRestBytes   = 64  // maximum size of text and arguments in a response with only reasoning
+	minReasonShare = 0.9 // minimum share of reasoning in the output
+)
+
+// limitWords matches finish reasons about a token limit, and not about a filter.
+var limitWords = lazyregexp.New(`(?i)max|length|context|limit|budget|token|^(?:2|incomplete)$`)
+
+// checkBudget reports a turn that a limit cut off when it contained little more than reasoning.
+func (x *Exchange) checkBudget(e *stream.Event, number int32) {
+	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn {
+		return
+	}
+	t := x.in.Session().Turn(e.Turn)
+	if t.Phase() != stream.TurnTruncated || !limitWords().MatchString(t.Finish) || t.HasGap() || len(t.Thinking) == 0 && t.Usage.Reasoning.N == 0 {
+		return
+	}
+	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool {
+		return f.Code == "FIN_INCOMPLETE" && strings.Contains(f.Message, "filter")
+	}) {
+		return
+	}
+	rest := len(t.Text)
+	for _, c := range t.Calls {
+		if rest += c.ArgsLen(); c.Phase() == stream.PhaseSealed {
+			return
+		}
+	}
+	if rest > maxRestBytes {
+		return
+	}
+	share := float64(len(t.Thinking)) / float64(max(1, len(t.Thinking)+rest))
+	f := budgetToThinking.Finding("the limit cut off the response, and reasoning used all of the tokens: no call and no text arrived")
+	if r, out := t.Usage.Reasoning, t.Usage.Output; r.Reported && out.N > 0 {
+		share = min(1, float64(r.N)/float64(out.N))
+		f = budgetToThinking.Finding("reasoning used %d of %d output tokens, and then the limit cut off the response: no call and no text arrived", r.N, out.N)
+	}
+	if share < minReasonShare {
+		return
+	}
+	f = f.WithDetail("budget", "reasoning_share", share)
+	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
+}
+
+// textCalls finds calls that the provider's parser missed in the text or the reasoning of a turn.
+type textCalls struct {
+	x        *Exchange
+	reported []int32 // the decoder's numbers of open turns for which a call was reported
+}
+
+// beforeEvent replaces the finding that a call was lost, if the call is in the text, and reports a call in
+// the text when the turn closes. It must be called before an event of the decoder is added to the timeline.
+func (c *textCalls) beforeEvent(e *stream.Event) {
+	switch e.Kind {
+	case stream.Found:
+		if stream.PayloadOf[stream.Finding](*e).Diagnosis != protocol.FinishWithoutCall {
+			return
+		}
+		if f, ok := c.findIn(e.Turn, protocol.TextToolCall.WithSeverity(stream.Error)); ok {
+			c.reported = append(c.reported, e.Turn)
+			e.What = &f
+		}
+	case stream.TurnClose:
+		t := c.turnOf(e.Turn)
+		hasFinish := t != nil && t.Finish != ""
+		if i := slices.Index(c.reported, e.Turn); i >= 0 {
+			c.reported = slices.Delete(c.reported, i, i+1)
+		} else if c.x.closing && (c.x.cutShort() || c.x.cutByUnknown() || e.Code == stream.CloseCut && !hasFinish) {
+			return // the text may continue, or the same call may follow
+		} else if f, ok := c.findIn(e.Turn, protocol.TextToolCall); ok {
+			c.x.emit(stream.Event{Kind: stream.Found, Turn: e.Turn, Slot: stream.NoSlot, What: &f})
+		}
+	}
+}
+
+// turnOf returns the turn with the decoder's number, or nil.
+func (c *textCalls) turnOf(number int32) *stream.Turn {
+	if number < 0 || int(number) >= len(c.x.turns) {
+		return nil
+	}
+	return c.x.in.Session().Turn(c.x.turns[number])
+}
+
+// findIn returns a finding about the call at the end of a turn's text or reasoning. The result ok is false if
+// there is none.
+func (c *textCalls) findIn(number int32, d *stream.Diagnosis) (f stream.Finding, ok bool) {
+	t := c.turnOf(number)
+	if t == nil || !isDecoded(c.x.Protocol) || t.HasGap() || t.Failure != "" {
+		return f, false
+	}
+	otherCalls := slices.ContainsFunc(t.Calls, func(call *stream.Call) bool { return !call.RunByProvider })
+	for _, place := range [...]struct {
+		name string
+		text []byte
+	}{{"text", t.Text}, {"reasoning", t.Thinking}} {
+		found, is := textcall.Find(place.text, c.declaredTools, otherCalls)
+		if !is || slices.ContainsFunc(t.Calls, func(call *stream.Call) bool { return call.Name == found.Tool }) {
+			continue
+		}
+		if found.Form == "antml" && c.isClaude(t) {
+			d = d.WithCause(stream.Model)
+		}
+		f = d.Finding("the %s ends with a call to %s in %s (byte %d, %s), but no client ran this call",
+			stream.OwnFact(place.name), stream.Fact(found.Tool), stream.Own(found.Title), found.Offset, found.Opening)
+		f.InText = &stream.InText{Form: found.Form, Tool: found.Tool, In: place.name, Offset: found.Offset}
+		return f, true
+	}
+	return f, false
+}
+
+// declaredTools returns the tools that the request declares.
+func (c *textCalls) declaredTools() textcall.Tools {
+	body := c.x.RequestBody()
+	if len(body) == 0 || c.x.Protocol.Tools == nil || c.x.Head.Reconstructed {
+		return textcall.Tools{}
+	}
+	set := c.x.check.declaredTools()
+	if set == nil {
+		return textcall.Tools{Known: true, Has: func(string) bool { return false }}
+	}
+	list, more := set.Tools()
+	return textcall.Tools{Known: !more, Has: func(name string) bool {
+		return slices.ContainsFunc(list, func(t protocol.Tool) bool { return t.Name == name })
+	}}
+}
+
+// isClaude reports whether the response probably comes from one of Claude's own hosts. These hosts don't need
+// to parse calls out of text.
+func (c *textCalls) isClaude(t *stream.Turn) bool {
+	if !strings.Contains(t.Model, "claude") {
+		return false
+	}
+	switch url := c.x.Head.URL; {
+	case strings.Contains(url, "anthropic"), strings.Contains(url, "amazonaws.com"):
+		return true
+	default:
+		return !strings.Contains(url, "://") && t.Protocol != "openai-chat"
+	}
+}
