@@ -61,6 +61,10 @@ func (c *copilotReader) entry(recs []capture.Record, line []byte) []capture.Reco
 		l.writeResponse(time.Time{}, at, line)
 		l.endExchange("", "", "")
 		l.addEntry(line, at, false)
+	case "session.compaction_complete":
+		if tokens := json.Find(f[2], "compactionTokensUsed"); !json.IsNull(tokens) {
+			l.writeAside(at, nil, line)
+		}
 	case "session.error":
 		l.writeResponse(time.Time{}, at, line)
 		l.endExchange("", "", "")

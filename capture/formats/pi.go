@@ -31,18 +31,29 @@ var piSession = capture.Format{
 	},
 	New: func(in *capture.Input) capture.Reader {
 		l := newSessionLog(in, "pi session", capture.NoDeltas, capture.LateTimes, capture.Reencoded)
-		return &entryReader{in: in, book: &sessionBook{sessionLog: l, read: readPiEntry}}
+		return &entryReader{in: in, book: &sessionBook{sessionLog: l, read: new(piReader).readPiEntry}}
 	},
 }
 
-func readPiEntry(p *sessionLog, line []byte) {
-	f := json.Pick(line, "type", "timestamp", "message")
+// piReader reads the entries of a conversation.
+type piReader struct {
+	model []byte // the latest entry about a change of the model
+}
+
+func (r *piReader) readPiEntry(p *sessionLog, line []byte) {
+	f := json.Pick(line, "type", "timestamp", "message", "usage")
 	at := parseLogTime(f[1])
 	m := json.Pick(f[2], "role", "content", "stopReason", "errorMessage", "timestamp")
 	hasContent := nonEmptyText(m[1]) != nil || json.FirstElement(m[1]) != nil
 	switch {
 	case hasText(f[0], "session"):
 		p.session = line
+	case hasText(f[0], "model_change"):
+		r.model = line
+	case hasText(f[0], "compaction"), hasText(f[0], "branch_summary"):
+		if !json.IsNull(f[3]) { // the model wrote the summary, not an extension
+			p.writeAside(at, r.model, line)
+		}
 	case !hasText(f[0], "message"):
 	case hasText(m[0], "assistant"):
 		asked := parseLogTime(m[4]) // a message has the time of its request

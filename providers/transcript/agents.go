@@ -10,8 +10,13 @@ import (
 // pi's format.
 func readPi() func(entry json.Value) *message {
 	return func(entry json.Value) *message {
-		if entry.Get("type").Is("session") {
+		switch kind := entry.Get("type"); {
+		case kind.Is("session"):
 			return &message{byUser: true, session: entry.Get("id")}
+		case kind.Is("model_change"):
+			return &message{model: entry.Get("modelId")}
+		case kind.Is("compaction"), kind.Is("branch_summary"):
+			return &message{parts: []json.Value{textBlock(entry.Get("summary"))}, usage: piUsage(entry.Get("usage"))}
 		}
 		f := valuesOf(entry.Get("message"), "role", "content", "toolCallId", "isError", "model", "usage", "stopReason",
 			"errorMessage", "responseId")
@@ -22,7 +27,7 @@ func readPi() func(entry json.Value) *message {
 		case f[0].Is("user"):
 			m.parts = piBlocks(f[1])
 		case f[0].Is("assistant"):
-			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: anthropicUsage(f[5], "input", "output", "cacheRead", "cacheWrite")}
+			m = &message{parts: piBlocks(f[1]), model: f[4], id: f[8], usage: piUsage(f[5])}
 			m.finish, m.cut = piFinishes[f[6].Text()], f[6].Is("aborted") || f[6].Is("error")
 			if f[6].Is("error") {
 				m.failure = withText(f[7])
@@ -30,6 +35,10 @@ func readPi() func(entry json.Value) *message {
 		}
 		return m
 	}
+}
+
+func piUsage(usage json.Value) json.Value {
+	return anthropicUsage(usage, "input", "output", "cacheRead", "cacheWrite")
 }
 
 // piFinishes maps pi's finish reasons to Anthropic's stop reasons.
@@ -66,7 +75,7 @@ func readCopilot() func(entry json.Value) *message {
 		}
 		switch kind := f[0]; {
 		case kind.Is("session.start"), kind.Is("session.resume"):
-			m.session = data.Get("sessionId")
+			m.session, m.byUser, m.model = data.Get("sessionId"), false, withText(data.Get("selectedModel"))
 		case kind.Is("user.message"):
 			if text := data.Get("content"); text.HasText() {
 				m.parts = []json.Value{textBlock(text)}
@@ -77,6 +86,9 @@ func readCopilot() func(entry json.Value) *message {
 				content = data.Get("error").Get("message")
 			}
 			m.parts = []json.Value{resultBlock(data.Get("toolCallId"), content, !data.Get("success").IsTrue())}
+		case kind.Is("session.compaction_complete"):
+			m.byUser = false
+			m.readCopilotSummary(data)
 		case kind.Is("session.error"):
 			m.byUser, m.failure, m.errType = false, withText(data.Get("message")), withText(data.Get("errorType"))
 		case kind.Is("assistant.message"):
@@ -85,6 +97,20 @@ func readCopilot() func(entry json.Value) *message {
 		}
 		return m
 	}
+}
+
+// readCopilotSummary reads the summary with which a compaction replaced the conversation. Its input tokens include
+// those that were read from the cache or written to it.
+func (m *message) readCopilotSummary(data json.Value) {
+	used := data.Get("compactionTokensUsed")
+	f := valuesOf(used, "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+	if f[0] == nil { // an older version
+		f = valuesOf(used, "input", "output", "cachedInput", "")
+	}
+	m.model = withText(used.Get("model"))
+	m.usage = newObject(newField("input_tokens", newNumber(max(countOf(f[0])-countOf(f[2])-countOf(f[3]), 0))),
+		newField("output_tokens", f[1]), newField("cache_read_input_tokens", f[2]), newField("cache_creation_input_tokens", f[3]))
+	m.parts = []json.Value{textBlock(data.Get("summaryContent"))}
 }
 
 // readCopilotMessage reads a message of the model.

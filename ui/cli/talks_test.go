@@ -2,6 +2,7 @@ package cli
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -177,3 +178,25 @@ func saidOf(t *testing.T, out string) string {
 }
 
 func join(words ...string) string { return strings.Join(strings.Fields(strings.Join(words, " ")), " ") }
+
+// TestSummariesAreCounted checks the usage of responses that summarise a conversation, and that a summary of an extension
+// and a failed one are not responses.
+func TestSummariesAreCounted(t *testing.T) {
+	for file, want := range map[string]string{
+		"pi/compacted.jsonl":      "claude-sonnet-4-5 1800/50, claude-sonnet-4-5 1900/80, claude-sonnet-4-5 300/20, claude-sonnet-4-5 400/10",
+		"copilot/compacted.jsonl": "gpt-5.4-mini 212569/4152, gpt-5.4 0/31, gpt-5.4 157329/3400",
+	} {
+		var all []string
+		for _, l := range printed(t, "../../capture/formats/testdata/"+file) {
+			if l.Type == "turn" {
+				all = append(all, fmt.Sprintf("%s %d/%d", l.Model, l.Usage.Input, l.Usage.Output))
+			}
+			if len(l.Findings) > 0 {
+				t.Errorf("%s: %+v", file, l.Findings)
+			}
+		}
+		if got := strings.Join(all, ", "); got != want {
+			t.Errorf("%s: %s", file, got)
+		}
+	}
+}
