@@ -9,6 +9,7 @@ import (
 	"toolscope/providers/replay"
 	"toolscope/stream"
 	"toolscope/stream/count"
+	"toolscope/stream/json"
 	"toolscope/stream/lazyregexp"
 )
 
@@ -181,10 +182,14 @@ func (c *loopCall) asStep(seed maphash.Seed, turn int32) loopStep {
 	case len(text) < shortResult:
 		s.kind = stepShort
 	}
+	args, ok := json.Canonical(c.args, json.Exact) // the form that json.Same compares
+	if !ok {
+		args = c.args
+	}
 	var h maphash.Hash
 	h.SetSeed(seed)
 	_, _ = h.WriteString(c.name + "\x00")
-	_, _ = h.Write(c.args)
+	_, _ = h.Write(args)
 	_ = h.WriteByte(0)
 	_, _ = h.Write(text)
 	s.hash = h.Sum64() ^ c.said | 1
