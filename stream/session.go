@@ -22,6 +22,7 @@ type Session struct {
 	reused       Ref         // the earlier call with the same id as the event's call; a past session gets it from the timeline
 	on           *Turn       // the turn of the event that was applied last
 	about        *Call
+	steady       bool // about may get more deltas by continueArgs
 	sessionPast
 }
 
@@ -44,9 +45,12 @@ const NoTurn = int32(-1)
 func (s *Session) Apply(e Event) { s.applyEvent(&e) }
 
 func (s *Session) applyEvent(e *Event) {
+	if s.steady && s.continueArgs(e) {
+		return
+	}
 	n := s.events
 	s.events++
-	s.on, s.about = nil, nil
+	s.on, s.about, s.steady = nil, nil, false
 	if e.Turn == NoTurn {
 		s.applyToNoTurn(*e, n)
 		return
@@ -66,6 +70,7 @@ func (s *Session) applyEvent(e *Event) {
 		if c := t.InSlot(e.Slot); c != nil {
 			s.about = c
 			s.recountCall(c)
+			s.steady = e.Kind == Args && e.Text != "" && !s.isPast && c.canContinue() && !t.HasGap()
 		}
 	case Finish, Failure, TurnClose, Gap:
 		for _, c := range t.visited {
@@ -73,6 +78,41 @@ func (s *Session) applyEvent(e *Event) {
 		}
 		t.visited = nil
 	}
+}
+
+// canContinue reports whether the call's arguments are unfinished JSON without a problem, so that most further deltas
+// change nothing but the arguments.
+func (c *Call) canContinue() bool {
+	return c.exact && c.phase <= PhaseOpen && !c.lateStart && c.lex.Unfinished()
+}
+
+// continueArgs applies a delta that follows another delta of the same call. Most events are such deltas. It returns
+// false, and changes nothing, if the delta may change more than the arguments, or if a past session may share the call.
+func (s *Session) continueArgs(e *Event) bool {
+	t, c, n := s.on, s.about, s.events
+	switch {
+	case e.Kind != Args || e.Turn != t.Number || e.Slot != c.Slot || e.Text == "":
+		return false
+	case t.era != s.era || int(s.lent) >= n || t.Retention != InMemory:
+		return false
+	case len(e.Text) > len(c.args.s) || e.Text[0] == replacement[0] || halfPair(e.Text) > 0:
+		return false // see addArgsDelta
+	}
+	s.events++
+	t.Events++
+	t.LastFrame = max(t.LastFrame, e.Frame)
+	t.changeStamp = s.currentStamp()
+	c.changeStamp = t.changeStamp
+	c.noteArrival(e, n)
+	c.appendText(e.Text)
+	c.deltas.Add(Delta{uint32(len(c.args.s)), int32(n)})
+	if !c.lex.Unfinished() {
+		s.steady = false
+		c.checkBroken(n)
+		c.noteArgsRuns(n)
+		s.recountCall(c)
+	}
+	return true
 }
 
 // recountCall updates Counts after a change of c.

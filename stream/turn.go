@@ -201,10 +201,7 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 		if c.phase > PhaseOpen {
 			c.reportOnce(ProtocolViolation, n, "argument bytes arrived after the call was %s", OwnFact(c.phase.String()))
 		}
-		if c.FirstArgAt == NoTime {
-			c.FirstArgAt = e.At
-		}
-		c.LastArgAt = e.At
+		c.noteArrival(e, n)
 		t.leaveLatestCall(c, n)
 		if t.lastArgs != 0 && t.lastArgs != int32(c.Number) && len(c.args.s) > 0 {
 			c.reportOnce(Interleaved, n, "deltas of this call alternate with those of another call: only the index or id shows which call a delta belongs to")
@@ -215,13 +212,21 @@ func (t *Turn) addArgsDelta(c *Call, e *Event, n int) {
 		if size := len(c.args.s); c.repeated == 0 && size > 0 && c.args.s[0] == '{' && len(e.Text) > size && e.Text[:size] == string(c.args.s) {
 			c.repeated = int32(n)
 		}
-		if e.Frame != c.argsFrame || c.argsFrom == 0 {
-			c.argsFrame, c.argsFrom = e.Frame, int32(n)
-		}
 	}
 	c.appendDelta(e.Text, int32(n))
 	c.checkBroken(n)
 	c.noteArgsRuns(n)
+}
+
+// noteArrival records the time and the frame of a delta that is not empty.
+func (c *Call) noteArrival(e *Event, n int) {
+	if c.FirstArgAt == NoTime {
+		c.FirstArgAt = e.At
+	}
+	c.LastArgAt = e.At
+	if e.Frame != c.argsFrame || c.argsFrom == 0 {
+		c.argsFrame, c.argsFrom = e.Frame, int32(n)
+	}
 }
 
 // applyEvent applies an event about the turn itself, or about a later use of one of its calls.

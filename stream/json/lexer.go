@@ -88,6 +88,10 @@ func (l *Lexer) Open() bool {
 	return l.mode >= inString && l.mode < inJunk && !(l.closed && l.numberDone())
 }
 
+// Unfinished reports whether the text is one object or array that is still open, without an error. SyntaxPrefix is also
+// the syntax of other unfinished values.
+func (l *Lexer) Unfinished() bool { return l.depth > 0 && l.docs == 0 && l.err == nil }
+
 // Depth returns the number of open containers.
 func (l *Lexer) Depth() int { return l.depth }
 
