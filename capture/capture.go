@@ -58,6 +58,10 @@ type Record struct {
 	Others     int64
 	OtherLines [][]byte
 
+	// Release, if not nil, may be called once nothing refers to Data any more. The source then reads into the same
+	// memory again. Only Options.Lend produces it. It is not part of the format.
+	Release func()
+
 	// Chunks divides Data by arrival time, if it did not arrive all at once. Only Options.AllowChunks
 	// produces it. It is not part of the format.
 	Chunks []DataChunk

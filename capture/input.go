@@ -159,16 +159,17 @@ const maxSniffBytes = 64 << 10
 type inputReader struct {
 	*Input
 	formats []Format
-	forced  bool     // use the first format, whatever the bytes are
-	reader  Reader   // nil while undecided
-	held    []chunk  // the bytes read while undecided
-	from    *File    // nil if the input can't be read again
-	read    int64    // number of bytes of the input read so far
-	room    []byte   // buffer for the next read
-	recs    []Record // reused for the records of a chunk
-	late    bool     // the reader has waited long enough for bytes that decide the format
-	checked bool     // live is known
-	live    bool     // a program is still recording to the file
+	forced  bool        // use the first format, whatever the bytes are
+	reader  Reader      // nil while undecided
+	held    []chunk     // the bytes read while undecided
+	from    *File       // nil if the input can't be read again
+	read    int64       // number of bytes of the input read so far
+	room    []byte      // buffer for the next read
+	spare   chan []byte // released buffers; nil if records have no Release
+	recs    []Record    // reused for the records of a chunk
+	late    bool        // the reader has waited long enough for bytes that decide the format
+	checked bool        // live is known
+	live    bool        // a program is still recording to the file
 }
 
 func newInputReader(file string, n *exchangeNumbers) *inputReader {
@@ -198,7 +199,11 @@ func (in *inputReader) afterRotation(next *inputReader) *inputReader {
 // the bytes.
 func (in *inputReader) readChunk(from io.Reader) chunk {
 	if len(in.room) < minReadBytes {
-		in.room = make([]byte, chunkSize)
+		select {
+		case in.room = <-in.spare:
+		default:
+			in.room = make([]byte, chunkSize)
+		}
 	}
 	n, err := from.Read(in.room)
 	c := chunk{data: in.room[:n:n], at: NoTime, err: err}
@@ -225,6 +230,7 @@ func (in *inputReader) deliverChunk(yield func(Record, error) bool, c chunk) boo
 	in.read += int64(len(c.data))
 	recs, err := in.add(in.recs, c.data, c.at)
 	in.setLocations(recs, in.read)
+	in.lendChunk(recs, c.data)
 	switch {
 	case err != nil || c.err == nil:
 	case c.err == io.EOF:
@@ -243,6 +249,21 @@ func (in *inputReader) deliverChunk(yield func(Record, error) bool, c chunk) boo
 	clear(recs) // their contents have other owners now
 	in.recs = recs[:0]
 	return more
+}
+
+// lendChunk sets the Release of the record whose data is a complete buffer. Only the reader of a bare body keeps no part
+// of a buffer.
+func (in *inputReader) lendChunk(recs []Record, buffer []byte) {
+	_, bare := in.reader.(*bodyReader)
+	if in.spare == nil || !bare || len(buffer) < chunkSize || len(recs) != 1 || len(recs[0].Data) != len(buffer) {
+		return
+	}
+	recs[0].Release = func() {
+		select {
+		case in.spare <- buffer:
+		default:
+		}
+	}
 }
 
 func (in *inputReader) write(p []byte, at time.Duration) ([]Record, error) { return in.add(nil, p, at) }

@@ -70,6 +70,13 @@ func (in *Inspector) Write(r stream.Record) {
 	}
 }
 
+// HoldsBytes reports whether the inspector may still refer to the bytes of an exchange's response that Write got. With
+// Retention.ReadOnce, it usually doesn't.
+func (in *Inspector) HoldsBytes(exchange int) bool {
+	x := in.byNumber[exchange]
+	return x == nil || x.chain != nil || x.Response.HoldsBytes() || x.Sent.HoldsBytes()
+}
+
 // writeModelRecord reads a record of the traffic with a model, or a record about the source.
 func (in *Inspector) writeModelRecord(r stream.Record) {
 	in.log.add(r)

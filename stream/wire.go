@@ -147,6 +147,9 @@ func (w *Wire) EvictAll() {
 	}
 }
 
+// HoldsBytes reports whether any bytes have not been freed by EvictAll.
+func (w *Wire) HoldsBytes() bool { return w.evictedEnd < w.size }
+
 // EndFrame records that a frame ends at offset end, and returns the frame's number.
 func (w *Wire) EndFrame(end int64) int32 { return int32(w.ensureBoundaries().ends.add(end)) }
 

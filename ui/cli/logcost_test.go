@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"toolscope/capture"
 	"toolscope/capture/formats"
 	"toolscope/providers"
+	"toolscope/providers/price"
 )
 
 // longStream returns a stream with the given number of short deltas.
@@ -27,6 +29,36 @@ func longStream(deltas int) string {
 	event("message_delta", `,"delta":{"stop_reason":"tool_use"},"usage":{"output_tokens":9}`)
 	event("message_stop", "")
 	return b.String()
+}
+
+// TestReleasedBytes overwrites the data of each record when it is released, and checks that the output is the same.
+func TestReleasedBytes(t *testing.T) {
+	path := saved(t, "sse", longStream(10_000))
+	var outputs [2]bytes.Buffer
+	released := 0
+	for i := range outputs {
+		src, err := capture.Open(t.Context(), path, capture.Options{Lend: i > 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lent := mapSource(capture.ReadAhead(src), func(r *capture.Record) {
+			if release, data := r.Release, r.Data; release != nil {
+				r.Release = func() {
+					released++
+					clear(data)
+					release()
+				}
+			}
+		})
+		in := new(providers.Inspector)
+		q := newTurnPrinter(in, path, &jsonPrinter{lineWriter: lineWriter{to: &outputs[i]}, prices: price.Embedded()})
+		if err := inspectSource(lent, in, func() bool { return q.printEnded(false) == nil }); err != nil || q.printEnded(true) != nil {
+			t.Fatal(err)
+		}
+	}
+	if outputs[0].Len() == 0 || outputs[0].String() != outputs[1].String() || released < 5 {
+		t.Errorf("%d bytes of output, %d with %d records released", outputs[0].Len(), outputs[1].Len(), released)
+	}
 }
 
 // BenchmarkPeeling decodes one stream to its calls, on its own and in logs, as print does. The rate counts the

@@ -215,7 +215,7 @@ func (ip *inputs) openSource(ctx context.Context, path string) (capture.Source, 
 // openInParts is like openSource, but for readers that don't need individual records.
 func (ip *inputs) openInParts(ctx context.Context, path string) (capture.Source, error) {
 	o := ip.reading.openOptions(ip.follow, ip.app.stdin)
-	o.ReadOnce, o.AllowChunks = !ip.reading.places, !ip.reading.places
+	o.ReadOnce, o.AllowChunks, o.Lend = !ip.reading.places, !ip.reading.places, !ip.reading.places
 	return ip.openOne(ctx, path, o)
 }
 

@@ -236,6 +236,9 @@ func inspectSource(src capture.Source, in *providers.Inspector, more func() bool
 		}
 		in.MakeRoom() // before the record is added: after the last record, no room is needed
 		in.Write(coreRecord(r))
+		if r.Release != nil && !in.HoldsBytes(r.Exchange) {
+			r.Release()
+		}
 		if !more() {
 			break
 		}
