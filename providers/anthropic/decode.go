@@ -73,11 +73,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 		}
 		d.readMessageObject(d.openTurn(d.ev.message), d.ev.message, startSlot)
 	case "content_block_start":
-		d.startBlock(d.ensureTurn("content_block_start"), d.ev.index.Int32(), d.ev.block)
+		t := d.ensureTurn("content_block_start")
+		d.startBlock(t, t.ReadSlot(d.ev.index), d.ev.block)
 	case "content_block_delta":
-		d.readDelta(d.ensureTurn("content_block_delta"), d.ev.index.Int32())
+		t := d.ensureTurn("content_block_delta")
+		d.readDelta(t, t.ReadSlot(d.ev.index))
 	case "content_block_stop":
-		d.stopBlock(d.ensureTurn("content_block_stop"), d.ev.index.Int32())
+		t := d.ensureTurn("content_block_stop")
+		d.stopBlock(t, t.ReadSlot(d.ev.index))
 	case "message_delta":
 		t := d.ensureTurn("message_delta")
 		d.reportUsage(t, d.ev.usage)

@@ -32,11 +32,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 		}
 		d.openTurn()
 	case "contentBlockStart":
-		d.startBlock(d.ensureTurn("contentBlockStart"), d.ev.index.Int32())
+		t := d.ensureTurn("contentBlockStart")
+		d.startBlock(t, t.ReadSlot(d.ev.index))
 	case "contentBlockDelta":
-		d.readDelta(d.ensureTurn("contentBlockDelta"), d.ev.index.Int32())
+		t := d.ensureTurn("contentBlockDelta")
+		d.readDelta(t, t.ReadSlot(d.ev.index))
 	case "contentBlockStop": // for text blocks, a stop without a start is normal
-		if c := d.ensureTurn("contentBlockStop").FindCall(d.ev.index.Int32()); c != nil && !c.Sealed {
+		t := d.ensureTurn("contentBlockStop")
+		if c := t.FindCall(t.ReadSlot(d.ev.index)); c != nil && !c.Sealed {
 			c.Seal()
 		}
 	case "messageStop":

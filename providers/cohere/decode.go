@@ -41,19 +41,20 @@ func (d *decoder) Frame(f stream.Frame) error {
 	case "tool-call-start":
 		t := d.ensureTurn(kind)
 		call := d.ev.message.firstCall()
-		c := openCall(t, d.ev.index.Int32(), &call)
+		c := openCall(t, t.ReadSlot(d.ev.index), &call)
 		if !call.Args.Empty() { // normally an empty string, followed by deltas
 			d.appendArguments(c, call.Args)
 		}
 	case "tool-call-delta":
 		t := d.ensureTurn(kind)
-		call, c := d.ev.message.firstCall(), t.Call(d.ev.index.Int32())
+		call, c := d.ev.message.firstCall(), t.Call(t.ReadSlot(d.ev.index))
 		if id, name := call.ID.Text(), call.Name.Text(); id != "" || name != "" {
 			c.Meta(stream.CallInfo{ID: id, Name: name, Kind: "function"})
 		}
 		d.appendArguments(c, call.Args)
 	case "tool-call-end":
-		c := d.ensureTurn(kind).Call(d.ev.index.Int32())
+		t := d.ensureTurn(kind)
+		c := t.Call(t.ReadSlot(d.ev.index))
 		if c.IsNull() {
 			reportNullArguments(c)
 		}

@@ -47,14 +47,15 @@ func (d *decoder) Frame(f stream.Frame) error {
 	switch string(kind) {
 	case "step.delta", "content.delta":
 		d.ensureTurn("step.delta")
-		d.readDelta(ev.index.Int32())
+		d.readDelta(d.turn.ReadSlot(ev.index))
 	case "step.start", "content.start":
 		d.ensureTurn("step.start")
 		d.streamed = true
-		d.readStep(d.newStep(ev.index.Int32()), ev.index.Int32(), ev.step, true)
+		index := d.turn.ReadSlot(ev.index)
+		d.readStep(d.newStep(index), index, ev.step, true)
 	case "step.stop", "content.stop":
 		d.ensureTurn("step.stop")
-		d.stopStep(ev.index.Int32())
+		d.stopStep(d.turn.ReadSlot(ev.index))
 	case "interaction.created", "interaction.start":
 		if d.turn.IsOpen() {
 			d.turn.Find(protocol.ResponseRestarted, "another interaction began before this interaction ended")

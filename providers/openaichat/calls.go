@@ -58,7 +58,7 @@ func (d *decoder) findCall(st *choiceState, w *wireCall, id string) *call {
 	if w.isLegacy() {
 		return st.function
 	}
-	index, given := w.index.Int()
+	index, given := d.turn.ReadIndex(w.index)
 	if !given {
 		return d.findWithoutIndex(st, w, id)
 	}
@@ -122,7 +122,9 @@ func (d *decoder) findWithoutIndex(st *choiceState, w *wireCall, id string) *cal
 	if st.isBody {
 		return nil // a body lists complete calls, so w continues none
 	}
-	d.turn.Once(protocol.IndexMissing, "the calls have no index: clients that need an index lose or merge calls")
+	if !w.index.IsPresent() {
+		d.turn.Once(protocol.IndexMissing, "the calls have no index: clients that need an index lose or merge calls")
+	}
 	if id != "" {
 		return st.byID[id]
 	}
@@ -146,7 +148,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	if w.isCustom() {
 		kind = "custom"
 	}
-	index, given := w.index.Int()
+	index, given := d.turn.ReadIndex(w.index)
 	if index = max(index, 0); given && index != int64(len(st.byIndex)) && st.byIndex[index] == nil {
 		d.turn.Once(protocol.IndexSparse, "call %d of the choice has index %d: clients that use it as a list position crash or create empty calls", len(st.calls)+1, index)
 	}
@@ -157,7 +159,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 	if k.IsCounted() {
 		return k
 	}
-	st.addCall(k, w)
+	st.addCall(k, index, given)
 	d.checkName(k)
 	if st.finished {
 		k.Once(stream.ProtocolViolation, "the call arrived after the finish reason: clients that stop there never see it")
@@ -169,7 +171,7 @@ func (d *decoder) openCall(st *choiceState, w *wireCall, id string) *call {
 }
 
 // addCall adds a new call to the choice's lists and indexes, so that later elements find the call.
-func (st *choiceState) addCall(k *call, w *wireCall) {
+func (st *choiceState) addCall(k *call, index int64, given bool) {
 	if st.byIndex == nil {
 		st.byIndex, st.byID = map[int64]*call{}, map[string]*call{}
 	}
@@ -177,8 +179,8 @@ func (st *choiceState) addCall(k *call, w *wireCall) {
 	st.setID(k, k.ID)
 	if k.legacy {
 		st.function = k
-	} else if index, given := w.index.Int(); given {
-		st.byIndex[max(index, 0)] = k
+	} else if given {
+		st.byIndex[index] = k
 	}
 }
 

@@ -45,6 +45,7 @@ type choiceState struct {
 	finished bool // a finish reason has arrived
 	early    bool // arguments arrived after the finish reason
 	isBody   bool // the current frame is a body
+	streamed bool // deltas with text or calls have arrived
 
 	emptyLists int // number of deltas that contain only an empty list of calls
 }
@@ -151,9 +152,17 @@ func (d *decoder) openTurn() {
 
 // readChoice reads a choice. It reports whether the choice is complete, as in a body.
 func (d *decoder) readChoice(c *choice) (whole bool) {
-	st := d.ensureChoice(c.index.Int32())
+	st := d.ensureChoice(d.turn.ReadSlot(c.index))
 	says, whole := c.content()
 	st.isBody = whole
+	switch {
+	case whole && st.streamed: // MiniMax's last chunk repeats the streamed message
+		says, whole = &choiceContent{}, false
+	case whole && d.chunk.object.Is("chat.completion.chunk") && (says.content.HasText() || says.calls.Len() > 0):
+		d.turn.Once(messageInChunk, "a chunk has a message instead of a delta: clients that read the deltas lose its text and calls")
+	case !whole:
+		st.streamed = st.streamed || says.content.HasText() || says.calls.Len() > 0 || says.function.object.Kind() == '{'
+	}
 	if says.role.Is("tool") && says.resultOf.HasText() {
 		// An agent that is offered as a model sends the results of its calls in its stream.
 		id := says.resultOf.Text()

@@ -216,7 +216,7 @@ func thoughtSignature(extra json.Value) json.Value {
 // findings lists the findings that are specific to this protocol.
 var findings = []*stream.Diagnosis{
 	indexNegative, indexChanged, indexAndIDMissing, idIsNull, idIsNumber, idEmpty, idRepeated, idLate,
-	nameEmptied, nameRepeated, nameFragmented, nameGlued, legacyCall, finishRewritten, choicesSplit, callsEmpty, upstreamError,
+	messageInChunk, nameEmptied, nameRepeated, nameFragmented, nameGlued, legacyCall, finishRewritten, choicesSplit, callsEmpty, upstreamError,
 	reasoningTwice, reasoningDetails, usageInChoice, usageCumulative, usageUnclear, costByok,
 }
 
@@ -264,6 +264,12 @@ var (
 		Code: "ID_LATE", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "The id or the name of a call arrived after the first bytes of the arguments. Clients must keep these bytes until the id and the name arrive.",
 		Advice:  "Nothing, if your client keeps deltas until the id and the name are known.",
+	}
+	messageInChunk = &stream.Diagnosis{
+		Code: "MESSAGE_IN_CHUNK", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "no delta",
+		Meaning: "A chunk of a stream has a message where the protocol requires a delta. Clients that read the deltas ignore the message, or fail.",
+		Advice:  "Make the gateway send the content of each chunk as a delta.",
 	}
 	nameEmptied = &stream.Diagnosis{
 		Code: "NAME_EMPTY_CONT", Severity: stream.Info, By: stream.Gateway,

@@ -52,9 +52,9 @@ const (
 	itemDone  = "output_item.done"
 )
 
-// outputIndex returns the event's output_index, or noIndex. The result ok is false if the event has none.
-func (ev *event) outputIndex() (index int64, ok bool) {
-	if index, ok = ev.index.Int(); !ok {
+// outputIndex returns an event's output_index, or noIndex. The result ok is false if the event has none.
+func (t *turn) outputIndex(ev *event) (index int64, ok bool) {
+	if index, ok = t.ReadIndex(ev.index); !ok {
 		index = noIndex
 	}
 	return index, ok
@@ -65,7 +65,7 @@ func (ev *event) outputIndex() (index int64, ok bool) {
 func (t *turn) ensureItem(ev *event, kind string) *item {
 	it := t.findItem(ev, kind)
 	if it == nil {
-		index, _ := ev.outputIndex()
+		index, _ := t.outputIndex(ev)
 		it = t.addItem(&wireItem{id: ev.itemID}, index)
 	}
 	if it.call == nil {
@@ -86,8 +86,8 @@ func (t *turn) ensureItem(ev *event, kind string) *item {
 func (d *decoder) itemAdded(t *turn) {
 	w := &d.item
 	w.read(d.ev.item)
-	index, indexed := d.ev.outputIndex()
-	if !indexed {
+	index, indexed := t.outputIndex(&d.ev)
+	if !indexed && !d.ev.index.IsPresent() {
 		t.Once(protocol.IndexMissing, "the items have no output_index: only their ids tell them apart")
 	}
 	var it *item
@@ -110,7 +110,7 @@ func (d *decoder) itemDone(t *turn) {
 	w.read(d.ev.item)
 	d.ev.itemID = w.id
 	it := t.findItem(&d.ev, w.kind.Text())
-	index, indexed := d.ev.outputIndex()
+	index, indexed := t.outputIndex(&d.ev)
 	if it != nil && (it.kind != "" && !w.kind.Is(it.kind) || (it.done || !indexed) && it.id != "" && !w.id.Is(it.id)) {
 		it = nil // another item, which has no index or the index of an earlier item
 	}
@@ -328,7 +328,7 @@ func latestWhere(list []*item, is func(*item) bool) *item {
 // latest item that is not done.
 func (t *turn) findItem(ev *event, kind string) *item {
 	may := func(it *item) bool { return it.kind == "" || it.kind == kind }
-	n, indexed := ev.index.Int()
+	n, indexed := t.ReadIndex(ev.index)
 	id := ev.itemID.OrDefault(nil)
 	named := t.items.byID[string(id)]
 	if it := latestWhere(named, func(it *item) bool { return it.index == n && may(it) }); indexed && it != nil {
@@ -373,6 +373,16 @@ func (s *items) findAnnounced(w *wireItem, index int64) *item {
 // matchItem returns the item that the complete response repeats at position i, or nil.
 func (s *items) matchItem(w *wireItem, i int64) (found *item) {
 	same := func(it *item) bool { return w.kind.Is(it.kind) }
+	if twins := s.byCall[w.callID.Text()]; len(twins) > 1 { // several calls have this call_id
+		for _, is := range [...]func(*item) bool{
+			func(it *item) bool { return same(it) && it.id != "" && w.id.Is(it.id) },
+			func(it *item) bool { return same(it) && it.index == i },
+		} {
+			if found = latestWhere(twins, is); found != nil {
+				return found
+			}
+		}
+	}
 	for _, list := range [...][]*item{s.byID[w.id.Text()], s.byCall[w.callID.Text()]} {
 		n := slices.IndexFunc(list, same)
 		if n >= 0 && (found == nil || list[n].place < found.place) {

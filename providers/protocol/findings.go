@@ -6,7 +6,7 @@ import "toolscope/stream"
 var Findings = []*stream.Diagnosis{
 	MessageRestarted, ResponseRestarted, EventNameMissing, EventNameMismatch,
 	CountedOnly, FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
-	IndexMissing, IndexReused, IndexSparse, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
+	IndexMissing, IndexType, IndexReused, IndexSparse, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
 	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, CallSplit, SignatureMissing, DoneMismatch, IntPrecision,
 	NoModelWords, AgentError, CallDenied,
 }
@@ -97,6 +97,12 @@ var (
 		Code: "IDX_MISSING", Severity: stream.Info, By: stream.Gateway,
 		Meaning: "Calls or items have no index. Clients that need an index lose or merge such calls.",
 		Advice:  "Nothing, if your client uses the ids to tell calls apart.",
+	}
+	IndexType = &stream.Diagnosis{
+		Code: "IDX_TYPE", Severity: stream.Warn, By: stream.Gateway,
+		Verdict: "index type",
+		Meaning: "An index is not an integer, but the protocol requires one. Clients that check types, such as those in Go and Rust, refuse the response. Others use the value as a key, or lose the call.",
+		Advice:  "Make the gateway send the index as a number.",
 	}
 	IndexReused = &stream.Diagnosis{
 		Code: "IDX_REUSED", Severity: stream.Warn, By: stream.Gateway,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"toolscope/stream"
@@ -249,6 +250,27 @@ func (t *Turn) Call(slot int32) *Call {
 		t.lost = true
 	}
 	return c
+}
+
+// ReadIndex returns the index of a call, block, item or choice. A string that contains an integer counts as this integer,
+// as it does in JavaScript. The result ok is false if there is no index.
+func (t *Turn) ReadIndex(v json.Value) (index int64, ok bool) {
+	if index, ok = v.Int(); ok || !v.IsPresent() {
+		return index, ok
+	}
+	n, err := strconv.ParseInt(v.Text(), 10, 64)
+	if v.IsString() && err == nil {
+		t.Once(IndexType, "the index is the string %q, not a number: toolscope reads it as %d; clients that check types refuse the response", v.Text(), n)
+		return n, true
+	}
+	t.Once(IndexType, "the index is %s, not an integer: toolscope doesn't use it; clients that check types refuse the response", Clip(v))
+	return 0, false
+}
+
+// ReadSlot returns the same index as ReadIndex, or 0 if there is none.
+func (t *Turn) ReadSlot(v json.Value) int32 {
+	index, _ := t.ReadIndex(v)
+	return int32(index)
 }
 
 // FindCall returns the latest call in a slot, or nil.
