@@ -2,9 +2,104 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"toolscope/capture"
 )
+
+func TestLoadText(t *testing.T) {
+	for _, c := range []struct {
+		read, size int64
+		took       time.Duration
+		want       string
+	}{
+		{300_000_000, 1_200_000_000, 10 * time.Second, "reading 25 % of 1200 MB, 30 MB/s, 31s left"},
+		{1_000, 2_000_000, time.Second, "reading 0 % of 2000 kB, 1000 B/s, 33m20s left"},
+		{0, 5_000_000, time.Second, "reading 0 % of 5000 kB, 0 B/s"},
+	} {
+		if got := loadText(c.read, c.size, c.took); got != c.want {
+			t.Errorf("%s, want %s", got, c.want)
+		}
+	}
+}
+
+// TestLoading checks that the progress counts the bytes of all files, followed or not, and reaches the total size.
+func TestLoading(t *testing.T) {
+	for _, follow := range []bool{false, true} {
+		l := &loadProgress{ctx: context.Background(), began: time.Now().Add(-time.Minute)}
+		o := capture.Options{Progress: &l.Progress, Follow: follow}
+		a, b := saved(t, "a.sse", string(turnOf("a"))), saved(t, "b.sse", string(turnOf("b")))
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		src, err := capture.OpenAll(ctx, []string{a, b}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read, size := l.State(); !follow && (read != 0 || size != int64(len(turnOf("a"))+len(turnOf("b"))) || len(l.statusNotes()) != 1) {
+			t.Errorf("before: %d of %d, %v", read, size, l.statusNotes())
+		}
+		seen := 0
+		for range src {
+			if seen++; follow && seen == 2 {
+				stop()
+			}
+		}
+		if read, size := l.State(); read != size || size == 0 || l.statusNotes() != nil {
+			t.Errorf("follow %t: %d of %d, %v", follow, read, size, l.statusNotes())
+		}
+	}
+}
+
+// TestAgentDatabases checks that agents' databases show the calls with their results, and a call that was never
+// finished.
+func TestAgentDatabases(t *testing.T) {
+	for name, want := range map[string][]string{
+		"crush.db":  {`complete bash {"command":"ls"}`, `cut short bash {"command":"sle`},
+		"goose.db":  {`complete shell {"command": "ls"}`},
+		"agents.db": {`complete get_weather {"city":"Oslo"}`, `cut short get_time {"zone":`},
+		"zed.db":    {`complete list {"path":"a"}`, `cut short edit {"path":"a/b`},
+	} {
+		out := command(t, nil, "print", "--format", "jsonl", filepath.Join("..", "..", "capture", "sqlite", "testdata", name))
+		calls, _ := out.decode(t)
+		var got []string
+		for _, c := range calls {
+			got = append(got, c.Status+" "+c.Name+" "+c.Raw)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q\n%s", name, got, want, out.stderr)
+		}
+	}
+}
+
+// TestOneSessionOfDatabase checks that a path can name one session in a database.
+func TestOneSessionOfDatabase(t *testing.T) {
+	path := filepath.Join("..", "..", "capture", "sqlite", "testdata", "agents.db")
+	out := command(t, nil, "print", path+"#none")
+	if out.code == 0 || !strings.Contains(out.stderr, `no session "none"; the newest ones: `) || strings.Count(out.stderr, "toolscope: ") != 1 {
+		t.Fatalf("exit code %d: %s", out.code, out.stderr)
+	}
+	_, list, _ := strings.Cut(out.stderr, "the newest ones: ")
+	id, _, _ := strings.Cut(strings.TrimSpace(list), ",")
+	out = command(t, nil, "print", path+"#"+strings.Fields(id)[0])
+	if out.code != 0 || !strings.Contains(out.stdout, "#") || !strings.Contains(out.stdout, "call") {
+		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+	}
+	name := "agents#" + strings.Fields(id)[0]
+	if out = command(t, nil, "ask", "runs", path+"#"+strings.Fields(id)[0]); out.code != 0 || !strings.Contains(out.stdout, "\n"+name+" ") {
+		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+	}
+	if out = command(t, nil, "ask", "calls", path+"#"+strings.Fields(id)[0], "run="+name); out.code != 0 || !strings.Contains(out.stdout, "\n"+name+"#1.1 ") {
+		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+	}
+	if out = command(t, nil, "ask", "problems", path+"#none"); out.code != 1 || !strings.Contains(out.stderr, "can't read agents#none: ") {
+		t.Errorf("exit code %d: %s%s", out.code, out.stdout, out.stderr)
+	}
+}
 
 // strangers are the beginnings of files without model traffic, with the note about each.
 var strangers = []struct{ name, says, text string }{
