@@ -116,7 +116,7 @@ var (
 	locationWords = lazyregexp.New(`'body', '(?:messages|input|tools)', \d+(?:, (?:'[^']*'|\d+))*`)
 	placeSteps    = lazyregexp.New(`\d+|[A-Za-z_]+`)
 	indexWords    = lazyregexp.New(`(?:message|at) index (\d+)`)
-	positionWords = lazyregexp.New("`?(?:default_api:)?([A-Za-z0-9_.:-]+)`? ?, position (\\d+)")
+	positionWords = lazyregexp.New("`?(?:default_api:)?([A-Za-z0-9_.:-]+)`? ?(?:, position (\\d+)|in the (\\d+)\\. content block)")
 	refusalIDs    = lazyregexp.New(`\b(?:toolu|tooluse|srvtoolu|call|chatcmpl-tool|fc|ctc|rs|msg)[_-][A-Za-z0-9_-]{4,}|functions\.[A-Za-z0-9_-]+:\d+`)
 )
 
@@ -136,7 +136,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 		value, r.Found = resolvePlace(body, "messages."+m[1], "") // "thinking is enabled" is not the kind of the place
 	} else if m := positionWords().FindStringSubmatch(words); m != nil {
 		r.Said = m[0]
-		value, r.Found = resolvePosition(body, m[1], m[2])
+		value, r.Found = resolvePosition(body, m[1], m[2]+m[3])
 	}
 	for _, id := range refusalIDs().FindAllString(words, -1) {
 		if id == "call_id" || strings.HasPrefix(id, "call_id_") || slices.Contains(r.IDs, id) {
@@ -404,8 +404,9 @@ func isOfKind(block json.Value, kind string) bool {
 // Anthropic, which use Anthropic's names.
 var converseKinds = map[string]string{"tool_use": "toolUse", "tool_result": "toolResult", "thinking": "reasoningContent"}
 
-// resolvePosition returns the part with a call of a tool, in the content at a position. Positions may count
-// from 1 or from 0, so the result is nil unless exactly one of the two contents has such a call.
+// resolvePosition returns the part with a call of a tool, in the content at a position. The error misses the call's
+// signature, so a call without one takes precedence. Positions may count from 1 or from 0, so the result is nil unless
+// exactly one of the two contents has such a call.
 func resolvePosition(body json.Value, name, position string) (value json.Value, found string) {
 	n, _ := strconv.Atoi(position)
 	contents := body.Get("contents")
@@ -414,15 +415,25 @@ func resolvePosition(body json.Value, name, position string) (value json.Value, 
 		if at < 0 {
 			continue
 		}
+		var first, unsigned json.Value
 		for part := range elementAt(contents, at).Get("parts").Elements() {
-			if part.Get("functionCall").Get("name").Is(name) {
-				if value == nil {
-					value = part
-				}
-				fits++
-				break
+			if !part.Get("functionCall").Get("name").Is(name) {
+				continue
+			}
+			if first == nil {
+				first = part
+			}
+			if unsigned == nil && !part.Get("thoughtSignature").HasText() {
+				unsigned = part
 			}
 		}
+		if first == nil {
+			continue
+		}
+		if fits++; unsigned != nil {
+			first = unsigned
+		}
+		value = first
 	}
 	if fits != 1 {
 		return nil, stream.FoundNowhere

@@ -174,6 +174,8 @@ func TestPlacesOfRefusals(t *testing.T) {
 		{"no place", chat, asked{}, asked{`{"model":"m","messages":[` + portsAsk + `,` + tool + `]}`, invalid(`null`), 400}, "", "messages[1]"},
 		{"position in a list", gemini, first, asked{contents(`{"text":"I look."}`, call), unsigned("`default_api:netstat` ", ", position 2"), 400}, "contents[1].parts[1]", "contents[1].parts[1]"},
 		{"position without quotes", gemini, first, asked{contents(call), unsigned("default_api:netstat ", ", position 2"), 400}, "contents[1].parts[0]", "contents[1].parts[0]"},
+		{"position of a second call", gemini, first, asked{contents(signed, strings.Replace(call, "{}", `{"a":1}`, 1)), unsigned("`default_api:netstat` ", ", position 2"), 400}, "contents[1].parts[1]", "contents[1].parts[1]"},
+		{"position in words", gemini, first, asked{contents(`{"text":"I look."}`, call), unsigned("`default_api:netstat` ", "in the 2. content block"), 400}, "contents[1].parts[1]", "contents[1].parts[1]"},
 		{"position of another tool", gemini, first, asked{contents(call), unsigned("`default_api:ping` ", ", position 2"), 400}, "", "contents[1].parts[0]"},
 	} {
 		exchanges := []asked{test.next}

@@ -188,7 +188,7 @@ func (l *Log) Begin(number int, h *stream.Head) {
 			t.unread = -1
 		}
 		t.scope = h.Run + " " + name + " " + firstValue(h.Header["Mcp-Session-Id"])
-		if key := endpointKey(h.Run, h.URL); l.endpoints[key] != nil {
+		if key := l.findEndpoint(h); key != "" {
 			t.endpoint, t.scope = l.endpoints[key], key
 			t.server = t.endpoint.server
 		} else {

@@ -445,13 +445,43 @@ const (
 )
 
 // IsEndpoint reports whether an event stream announced the URL of the request as the URL for messages.
-func (l *Log) IsEndpoint(h *stream.Head) bool { return l.endpoints[endpointKey(h.Run, h.URL)] != nil }
+func (l *Log) IsEndpoint(h *stream.Head) bool { return l.findEndpoint(h) != "" }
+
+// findEndpoint returns the key of the endpoint that a request was sent to, or "". The redactor replaces every session id
+// in a URL, but in a stream only ids of at least 8 characters. A URL with a placeholder therefore fits an endpoint with
+// a shorter id, if it is the only such endpoint of the run.
+func (l *Log) findEndpoint(h *stream.Head) (key string) {
+	exact := endpointKey(h.Run, h.URL)
+	if l.endpoints[exact] != nil {
+		return exact
+	}
+	parts := placeholder.Split(exact, -1)
+	if len(parts) == 1 || len(l.endpoints) == 0 {
+		return ""
+	}
+	for i := range parts {
+		parts[i] = regexp.QuoteMeta(parts[i])
+	}
+	fits := regexp.MustCompile("^" + strings.Join(parts, `[^&#/?=\[]{1,7}`) + "$")
+	for other := range l.endpoints {
+		switch {
+		case !fits.MatchString(other):
+		case key != "":
+			return ""
+		default:
+			key = other
+		}
+	}
+	return key
+}
 
 // endpointKey returns the key of an endpoint. If a session id was redacted in a capture, its placeholders in the
 // stream and in the URL may have different labels, but they have the same digest.
 func endpointKey(run, url string) string {
 	return run + " " + redactedName.ReplaceAllString(url, "[redacted:")
 }
+
+var placeholder = regexp.MustCompile(`\[redacted:[0-9a-f]{4}\]`) // in a key of an endpoint
 
 var redactedName = regexp.MustCompile(`\[redacted:[a-z0-9_-]+:`)
 

@@ -68,6 +68,21 @@ func TestEventStream(t *testing.T) {
 	if l := oldSession("/message?sessionId=[redacted:session:22d5]", "http://h:1/message?sessionId=[redacted:sessionid:22d5]", false); len(l.Requests) != 2 {
 		t.Errorf("in a capture the session's id has two names: %s", told(l))
 	}
+	for post, want := range map[string]int{
+		"http://h:1/message?sessionId=[redacted:sessionid:13d0]": 2, "http://h:1/message?sessionId=d2": 0,
+		"http://h:1/message?id=[redacted:sessionid:13d0]": 0, "http://h:2/message?sessionId=[redacted:sessionid:13d0]": 0,
+	} {
+		if l := oldSession("/message?sessionId=d1", post, false); len(l.Requests) != want {
+			t.Errorf("%s: %s", post, told(l))
+		}
+	}
+	if l := oldSession("/message?sessionId=[redacted:session:22d5]", "http://h:1/message?sessionId=[redacted:sessionid:13d0]", false); len(l.Requests) > 0 {
+		t.Errorf("a message of another session is read: %s", told(l))
+	}
+	twice := "/message?sessionId=d1\r\n\r\nevent: endpoint\r\ndata: /message?sessionId=d2"
+	if l := oldSession(twice, "http://h:1/message?sessionId=[redacted:sessionid:13d0]", false); len(l.Requests) > 0 {
+		t.Errorf("one of two sessions is chosen: %s", told(l))
+	}
 	if l := oldSession("/message?sessionId=d1", "http://h:1/message?sessionId=d2", false); len(l.Requests) > 0 {
 		t.Errorf("a message of another session is read: %s", told(l))
 	}
