@@ -1,6 +1,9 @@
 package redact
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 const (
 	maxArmorGap   = 1024     // maximum number of characters between two lines of a private key
@@ -35,21 +38,16 @@ func armorRule(r rule) *rule {
 
 // startsArmor reports whether a text ends with the first line of a private key.
 func startsArmor(text []byte) bool {
-	if !bytes.HasSuffix(text, []byte(" ----")) && !bytes.HasSuffix(text, []byte("-----")) {
+	if !slices.ContainsFunc(armorFirstLines, func(end string) bool { return bytes.HasSuffix(text, []byte(end)) }) {
 		return false
 	}
 	line := text[bytes.LastIndexByte(text, '\n')+1:]
 	begin := max(bytes.LastIndex(line, []byte("--BEGIN ")), bytes.LastIndex(line, []byte("-- BEGIN ")))
-	if begin < 0 || bytes.Contains(line[begin:], []byte("--END ")) || bytes.Contains(line[begin:], []byte("-- END ")) {
-		return false
-	}
-	for _, end := range []string{" PRIVATE KEY-----", " PRIVATE KEY BLOCK-----", " PRIVATE KEY ----", " Static key V1-----", " NKEY SEED-----"} {
-		if bytes.HasSuffix(line, []byte(end)) {
-			return true
-		}
-	}
-	return false
+	return begin >= 0 && !bytes.Contains(line[begin:], []byte("--END ")) && !bytes.Contains(line[begin:], []byte("-- END "))
 }
+
+// armorFirstLines are the ends of the first line of a private key.
+var armorFirstLines = []string{" PRIVATE KEY-----", " PRIVATE KEY BLOCK-----", " PRIVATE KEY ----", " Static key V1-----", " NKEY SEED-----"}
 
 // armorEnds are the beginnings of the last line of a private key.
 var armorEnds = [][]byte{[]byte("--END"), []byte("-- END"), []byte("Private-MAC")}

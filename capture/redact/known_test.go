@@ -221,9 +221,9 @@ func TestLookingIsFast(t *testing.T) {
 		}
 		m := new(matcher)
 		for i := 0; i < len(text); i++ {
-			j, _ := r.nextCandidate(m, text, i)
-			m.passOver(text[i:min(j+1, len(text))])
-			i = j
+			at, _ := r.nextCandidate(m, text[i:])
+			m.passOver(text[i:min(i+at+1, len(text))])
+			i += at
 			n++
 		}
 		return n

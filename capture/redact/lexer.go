@@ -384,13 +384,13 @@ func (l *lexer) closeString() {
 		top.field = l.s.r.fields.meaningOf(l.hash, l.s.inside.allRead())
 	case top == nil: // in text that is not JSON, the string may be a name
 		l.s.outside.passOver(l.s.inside.allRead())
-		l.s.outside.passOver([]byte{'"'})
+		l.s.outside.passChar('"')
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
 	case top.array || !l.joined && top.field.names:
 		if top.named, top.hasName = l.nameOfNext(top); top.hasName && top.array && top.n == 0 { // environ["API_KEY"] = "…"
 			l.s.outside.passOver(l.lastString())
-			l.s.outside.passOver([]byte{'"'})
+			l.s.outside.passChar('"')
 		}
 	}
 	l.skipped = nil

@@ -90,19 +90,35 @@ func (m *matcher) clearPending() {
 
 // passOver passes on characters that don't belong to a secret.
 func (m *matcher) passOver(p []byte) {
-	m.unglued = false
 	if len(p) > tailSize {
 		p = p[len(p)-tailSize:]
 	}
+	m.makeRoom(len(p))
+	m.tail = append(m.tail, p...)
+	if n := len(m.tail); n >= 4 {
+		m.gram = gramOf(m.tail[n-4:])
+		return
+	}
+	for _, c := range p {
+		m.gram = m.gram<<8 | uint32(c)
+	}
+}
+
+// passChar passes on a character that doesn't belong to a secret.
+func (m *matcher) passChar(c byte) {
+	m.makeRoom(1)
+	m.tail = append(m.tail, c)
+	m.gram = m.gram<<8 | uint32(c)
+}
+
+// makeRoom makes room for the next n characters in the tail.
+func (m *matcher) makeRoom(n int) {
+	m.unglued = false
 	switch {
 	case m.tail == nil:
 		m.tail = make([]byte, 0, 2*tailSize)
-	case len(m.tail)+len(p) > 4*tailSize:
+	case len(m.tail)+n > 4*tailSize:
 		m.tail = m.tail[:copy(m.tail, m.recentTail())]
-	}
-	m.tail = append(m.tail, p...)
-	for _, c := range p[max(0, len(p)-4):] {
-		m.gram = m.gram<<8 | uint32(c)
 	}
 }
 
@@ -132,7 +148,7 @@ func (m *matcher) isHolding() bool { return m.pendingFrom(math.MaxInt64) < math.
 
 // passOne passes on a character, and checks whether a secret is now expected.
 func (m *matcher) passOne(r *Redactor, c byte) {
-	m.passOver([]byte{c})
+	m.passChar(c)
 	if m.armor != nil && m.armor.open {
 		m.armor.passChar(m.recentTail())
 	}
@@ -144,7 +160,7 @@ func (m *matcher) passOne(r *Redactor, c byte) {
 // markReplaced records that the held characters are replaced.
 func (m *matcher) markReplaced(d removal) {
 	m.clearPending()
-	m.passOver([]byte{']'})
+	m.passChar(']')
 	if m.drop = d; m.want.kind != cookieLine {
 		m.want = expectation{}
 	}

@@ -128,21 +128,33 @@ var namesBy = func() (list [256][]secretName) {
 	return list
 }()
 
-// namePairs marks the last two letters of secretNames, of addedWords, and of "value".
-var namePairs = func() (is [1 << 16]bool) {
-	add := func(end string) {
-		if n := len(end); n > 1 {
-			is[pairOf(end[n-2], end[n-1])] = true
-		}
+// pairSet is a set of two letters in lower case.
+type pairSet [1 << 16]bool
+
+// addEnd adds the last two letters of a word.
+func (l *pairSet) addEnd(word string) {
+	if n := len(word); n > 1 {
+		l[pairOf(word[n-2], word[n-1])] = true
+	}
+}
+
+// hasEnd reports whether the set has the last two characters of a text, without regard to case. The text has at least
+// two characters.
+func (l *pairSet) hasEnd(text []byte) bool {
+	return l[pairOf(text[len(text)-2]|0x20, text[len(text)-1]|0x20)]
+}
+
+// addedPairs are the last two letters of addedWords. namePairs also has those of secretNames and of "value".
+var addedPairs, namePairs = func() (added, names pairSet) {
+	for word := range addedWords {
+		added.addEnd(word)
+		names.addEnd(word)
 	}
 	for _, name := range secretNames {
-		add(name.end)
+		names.addEnd(name.end)
 	}
-	for word := range addedWords {
-		add(word)
-	}
-	add("value")
-	return is
+	names.addEnd("value")
+	return added, names
 }()
 
 // endsName reports whether the last characters of a name may end the name of a credential.
@@ -151,7 +163,33 @@ func endsName(name []byte) bool {
 	if b := name[n-1]; n == 1 || b <= '9' || !alnum[name[n-2]] {
 		return addedEnds[b] || len(namesBy[b|0x20]) > 0
 	}
-	return namePairs[pairOf(name[n-2]|0x20, name[n-1]|0x20)] || name[n-1]|0x20 == 's'
+	return namePairs.hasEnd(name) || name[n-1]|0x20 == 's'
+}
+
+// nameTriples are the last three letters of secretNames, each with five bits of its code.
+var nameTriples = func() (is [1 << 15]bool) {
+	for _, name := range secretNames {
+		if n := len(name.end); n > 2 {
+			is[tripleOf(name.end[n-3], name.end[n-2], name.end[n-1])] = true
+		}
+	}
+	return is
+}()
+
+func tripleOf(a, b, c byte) uint16 { return uint16(a&31)<<10 | uint16(b&31)<<5 | uint16(c&31) }
+
+// mayBeCredential reports whether the last three letters of a name, without separators, may end the name of a
+// credential.
+func mayBeCredential(name []byte) bool {
+	var last [3]byte
+	n := 0
+	for i := len(name) - 1; i >= 0 && n < 3; i-- {
+		if alnum[name[i]] {
+			last[n] = name[i]
+			n++
+		}
+	}
+	return n < 3 || nameTriples[tripleOf(last[2], last[1], last[0])]
 }
 
 // credentialName returns the secretName that matches a name in a scope. The result ok is false if the value of such a
@@ -163,9 +201,8 @@ func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
 	if name = trimAddedWords(name, scope); len(name) == 0 {
 		return secretName{}, false
 	}
-	n := len(name) - 1
-	ends := namesBy[name[n]|0x20] // in lower case
-	if len(ends) == 0 || n > 0 && alnum[name[n-1]] && !namePairs[pairOf(name[n-1]|0x20, name[n]|0x20)] {
+	ends := namesBy[name[len(name)-1]|0x20] // in lower case
+	if len(ends) == 0 || !mayBeCredential(name) {
 		return secretName{}, false
 	}
 	said := plainForm(name)
@@ -249,7 +286,7 @@ func endsPlain(word string) bool {
 
 // trimAddedWords removes numbers and addedWords from the end of a name. For a JSON field, it also removes a plural s.
 func trimAddedWords(name []byte, scope nameScope) []byte {
-	for len(name) > 0 && addedEnds[name[len(name)-1]] {
+	for mayEndAdded(name) {
 		rest, word := splitWord(name)
 		if len(rest) == 0 || word[0] > '9' && !addedWords[word] {
 			break
@@ -264,6 +301,15 @@ func trimAddedWords(name []byte, scope nameScope) []byte {
 		}
 	}
 	return name
+}
+
+// mayEndAdded reports whether the last word of a name may be a number or one of addedWords.
+func mayEndAdded(name []byte) bool {
+	n := len(name)
+	if n < 2 || !addedEnds[name[n-1]] {
+		return n == 1
+	}
+	return name[n-1] <= '9' || addedPairs.hasEnd(name) || isWordStart(name, n-1)
 }
 
 // splitWord cuts the last word from a name, and returns the word in lower case. Words in a name may be separated by

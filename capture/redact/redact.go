@@ -156,7 +156,7 @@ func (r *Redactor) scanFor(secret string) {
 	}
 	for _, text := range spellings(secret) {
 		r.scan.addHead(text[:4])
-		r.scan.pairs[pairOf(text[2], text[3])] |= mayGlue
+		r.scan.addGlued(text[:4])
 	}
 }
 

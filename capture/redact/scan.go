@@ -3,8 +3,6 @@ package redact
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
-	"regexp/syntax"
 	"strings"
 	"sync"
 )
@@ -24,12 +22,13 @@ type ruleSet struct {
 	begins  [256][]*rule       // shapes by their first character
 	pairs   map[uint16][]*rule // shapes by their first two characters
 	glued   map[uint32][]*rule // shapes that are found in the middle of a word, by their first four characters
-	follow  map[uint16][]*rule // contexts by their last two characters
+	follow  map[uint32][]*rule // contexts of four or more characters by their last four
+	near    [256][]*rule       // shorter contexts by their last character
 	scanner *scanner           // scanner of a Redactor that has no known values
 }
 
 var sharedRules = sync.OnceValue(func() *ruleSet {
-	b := &ruleSet{glued: map[uint32][]*rule{}, pairs: map[uint16][]*rule{}, follow: map[uint16][]*rule{}}
+	b := &ruleSet{glued: map[uint32][]*rule{}, pairs: map[uint16][]*rule{}, follow: map[uint32][]*rule{}}
 	all := compileRules(shapes)
 	for _, rule := range all {
 		for _, one := range firstCharacters(rule.parts, 1) {
@@ -47,26 +46,40 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 		}
 	}
 	for _, rule := range compileRules(contexts) {
-		n := len(rule.after) - 1
-		for c := range 256 {
-			if n == 0 || byte(c) == rule.after[n-1] { // any character may be before a context of one character
-				pair := pairOf(byte(c), rule.after[n])
-				b.follow[pair] = append(b.follow[pair], rule)
-			}
+		if n := len(rule.after); n < 4 {
+			b.near[rule.after[n-1]] = append(b.near[rule.after[n-1]], rule)
+		} else {
+			gram := gramOf([]byte(rule.after[n-4:]))
+			b.follow[gram] = append(b.follow[gram], rule)
 		}
 	}
 	b.scanner = newScanner(all)
 	return b
 })
 
+// ruleAfter returns the first rule whose context ends a text, or nil. The parameter gram contains the last four
+// characters of the text.
+func (b *ruleSet) ruleAfter(text []byte, gram uint32) *rule {
+	for _, rules := range [2][]*rule{b.follow[gram], b.near[byte(gram)]} {
+		for _, rule := range rules {
+			if bytes.HasSuffix(text, []byte(rule.after)) && (rule.where == nil || rule.where(text)) {
+				return rule
+			}
+		}
+	}
+	return nil
+}
+
 // scanner quickly finds places where a secret may begin.
 type scanner struct {
+	stops stops
 	pairs [1 << 16]uint8
 	grams fourGrams // hashes of the first three or four characters of words, and of the last four characters of contexts
 }
 
 func newScanner(shapes []*rule) *scanner {
 	s := new(scanner)
+	s.stops.addEnd("\\")
 	for _, rule := range shapes {
 		for _, one := range firstCharacters(rule.parts, 1) {
 			s.addWordStart(one[0])
@@ -77,9 +90,12 @@ func newScanner(shapes []*rule) *scanner {
 		for _, head := range rule.heads {
 			s.addBeginning(head)
 			if rule.canGlue() {
-				s.pairs[pairOf(head[2], head[3])] |= mayGlue
+				s.addGlued(head)
 			}
 		}
+	}
+	for _, head := range firstCharacters(parseShape(digestHead), 3) {
+		s.stops.addWord(head)
 	}
 	for _, rule := range contexts {
 		switch n := len(rule.after); n {
@@ -87,6 +103,7 @@ func newScanner(shapes []*rule) *scanner {
 			s.addDigitsBefore(rule.after)
 		case 2:
 			s.pairs[pairOf(rule.after[0], rule.after[1])] |= mayFollow
+			s.stops.addEnd(rule.after)
 		case 3:
 			s.addAssignment(rule.after)
 		default:
@@ -160,6 +177,7 @@ func (s *scanner) addAssignment(end string) {
 	n := len(end)
 	s.pairs[pairOf(end[n-2], end[n-1])] |= mayAssign
 	s.grams.add(endHash(end))
+	s.stops.addEnd(end)
 }
 
 // endHash returns a hash of the last two letters of a name and the sign after it, with or without a quote.
@@ -191,16 +209,20 @@ func (s *scanner) addDigitsBefore(end string) {
 func (s *scanner) addContext(end string) {
 	s.pairs[pairOf(end[2], end[3])] |= mayFollowMore
 	s.grams.add(gramHash(gramOf([]byte(end))))
+	s.stops.addEnd(end)
 }
 
 // addWordStart adds the first character of a word.
 func (s *scanner) addWordStart(c byte) {
 	for b := range 256 {
-		if !alnum[b] || b == 'm' || b == 'K' { // the last character of a terminal's colour code
+		if mayPrecedeWord(byte(b)) {
 			s.pairs[pairOf(byte(b), c)] |= mayBegin
 		}
 	}
 }
+
+// mayPrecedeWord reports whether a word may begin after a character. A terminal's colour code ends in m or K.
+func mayPrecedeWord(c byte) bool { return !alnum[c] || c == 'm' || c == 'K' }
 
 // digestHead is the beginning of the shapes that begin with 32 hexadecimal digits and a hyphen or a full stop.
 // Numbers and many words have the same beginning.
@@ -239,6 +261,7 @@ func (s *scanner) addBeginning(head string) {
 		}
 		return
 	}
+	s.stops.addWord(head[:3])
 	three := headHash([]byte(head))
 	s.grams.add(three)
 	if len(head) == 3 {
@@ -246,6 +269,12 @@ func (s *scanner) addBeginning(head string) {
 	} else {
 		s.grams.add(gramHash(gramOf([]byte(head))))
 	}
+}
+
+// addGlued adds the beginning of a secret that is found in the middle of a word.
+func (s *scanner) addGlued(head string) {
+	s.pairs[pairOf(head[2], head[3])] |= mayGlue
+	s.stops.addEnd(head)
 }
 
 // fourGrams is a set of hashes of four characters. It has many more bits than are ever set, so that false hits are
@@ -281,24 +310,160 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// nextCandidate returns the first place in p, at or after i, where a secret or the end of a context may be, or len(p)
-// if there is none. The result context reports that only the end of a context may be there.
-func (r *Redactor) nextCandidate(m *matcher, p []byte, i int) (at int, context bool) {
-	s, gram := r.scan, m.gram
-	for ; i < len(p); i++ {
-		gram = gram<<8 | uint32(p[i])
-		f := s.pairs[uint16(gram)]
-		if f&^mayHead == 0 {
-			continue
+// stops is a set of places where a secret or the end of a context may be, given by the classes of four characters. One
+// look at it for each character skips nearly all of a text. The index is the classes of the last three characters, and
+// each bit is a group of eight classes of the character before them.
+type stops [1 << (3 * stopBits)]uint8
+
+const (
+	stopBits    = 6 // size of a class in bits
+	escapeClass = 10
+)
+
+// stopClasses are the classes of characters. The signs that contexts have are in the first group, the others and the
+// ends of a terminal's colour codes in the second one: a word may begin after any of them. An escape begins with a
+// character of escapeClass.
+var stopClasses = func() (class [256]uint8) {
+	for c := range class {
+		class[c] = 8
+	}
+	n := uint8(0)
+	for _, same := range []string{"_-./", " ", "=", ":", ",;", "\"'`", "\n\r", "\t", "", "(|>?", "\\%"} {
+		for i := range len(same) {
+			class[same[i]] = n
 		}
-		switch {
-		case f&mayBegin != 0 && (i+1 == len(p) || s.pairs[pairOf(p[i], p[i+1])]&mayHead != 0) && s.mayBeginAt(p[i:]):
-			return i, false
-		case s.endsContext(f, gram), f&mayGlue != 0 && s.grams.has(gramHash(gram)):
-			return i, f&mayGlue == 0
+		n++
+	}
+	for _, letter := range []byte("mKQXZ0ABCDEFGHIJLMNOPRSTUVWYabcdefghijklnopqrstuvwxyz") {
+		class[letter] = n
+		n++
+	}
+	for digit := range 10 {
+		class['0'+digit] = class['0']
+	}
+	return class
+}()
+
+// afterWord has the groups of the characters that a word may follow.
+const afterWord = 1<<0 | 1<<1
+
+// nextStop returns the index of the first character in p that is in the set, or len(p). The parameter before has the
+// classes of the characters before p in its upper bits, the first of them on top. The result after has those up to the
+// index.
+//
+//go:noinline // inlined, its variables would be kept in memory
+func (s *stops) nextStop(before uint32, p []byte) (after uint32, at int) {
+	for at, c := range p {
+		before = before<<stopBits | uint32(stopClasses[c])<<(32-4*stopBits)
+		if uint32(s[before>>(32-4*stopBits)%uint32(len(s))])&(1<<(before>>29)) != 0 {
+			return before, at
 		}
 	}
-	return i, false
+	return before, len(p)
+}
+
+// addEnd adds the last four characters of a text. If the text is shorter, any characters may precede it.
+func (s *stops) addEnd(text string) {
+	if len(text) < 3 {
+		for c := range 128 { // these have all classes
+			s.addEnd(string([]byte{byte(c)}) + text)
+		}
+		return
+	}
+	before := uint8(1<<8 - 1)
+	if n := len(text) - 4; n >= 0 {
+		before = 1 << (stopClasses[text[n]] / 8)
+	}
+	s.add(before, text[len(text)-3:])
+}
+
+// addWord adds the first three characters of a word.
+func (s *stops) addWord(head string) {
+	s.add(afterWord, head)
+}
+
+// add adds three characters after the characters of some groups.
+func (s *stops) add(before uint8, text string) {
+	classes := 0
+	for i := range 3 {
+		classes = classes<<stopBits | int(stopClasses[text[i]])
+	}
+	s[classes] |= before
+}
+
+// candidateKind says why a search stops at a place in a text.
+type candidateKind int
+
+const (
+	noCandidate   candidateKind = iota // the text ends
+	wordCandidate                      // a secret may begin
+	endCandidate                       // a context may end with the character there
+	escapeThere                        // an escape begins
+)
+
+// nextCandidate returns the first place in p where a secret, the end of a context or an escape may be, or len(p) if
+// there is none.
+func (r *Redactor) nextCandidate(m *matcher, p []byte) (at int, kind candidateKind) {
+	s := r.scan
+	classes := uint32(0)
+	for shift := 16; shift >= 0; shift -= 8 {
+		classes = classes<<stopBits | uint32(stopClasses[byte(m.gram>>shift)])<<(32-4*stopBits)
+	}
+	for from := 0; ; from = at + 1 {
+		after, n := s.stops.nextStop(classes, p[from:])
+		classes, at = after, from+n
+		words := at - 1 // the words up to here are decided
+		gram, flags := uint32(0), uint8(0)
+		switch {
+		case at == len(p):
+			words, kind = at, noCandidate
+		case stopClasses[p[at]] == escapeClass && (p[at] == '\\' || !isPlainPercent(p[at+1:])):
+			words, kind = at, escapeThere
+		default:
+			gram = gramAt(m.gram, p, at)
+			flags = s.pairs[uint16(gram)]
+			switch glued := flags&mayGlue != 0 && s.grams.has(gramHash(gram)); {
+			case s.endsContext(flags, gram) && flags&mayGlue == 0:
+				words, kind = at+1, endCandidate
+			case glued || s.endsContext(flags, gram):
+				words, kind = at+1, wordCandidate
+			}
+		}
+		for word := max(0, at-2); word < words; word++ {
+			if s.mayBeginWord(m.gram, p, word) {
+				return word, wordCandidate
+			}
+		}
+		if words >= at {
+			return at, kind
+		}
+	}
+}
+
+// gramAt returns four characters: the one at a place in p, and those before it. The parameter before contains the
+// characters before p.
+func gramAt(before uint32, p []byte, at int) uint32 {
+	if at >= 3 {
+		return gramOf(p[at-3:])
+	}
+	for _, c := range p[:at+1] {
+		before = before<<8 | uint32(c)
+	}
+	return before
+}
+
+// mayBeginWord reports whether a word that may be a secret begins at a place in p. The parameter before contains the
+// characters before p.
+func (s *scanner) mayBeginWord(before uint32, p []byte, at int) bool {
+	last := byte(before)
+	if at > 0 {
+		last = p[at-1]
+	}
+	if s.pairs[pairOf(last, p[at])]&mayBegin == 0 || at+1 < len(p) && p[at+1] != '\\' && p[at+1] != '%' && s.pairs[pairOf(p[at], p[at+1])]&mayHead == 0 {
+		return false
+	}
+	word := p[at:min(len(p), at+digestSize+1)]
+	return s.mayBeginAt(word[:literalRun(word)])
 }
 
 // tryCandidate compares the word at a candidate with the shapes. For a candidate of any other kind, it returns
@@ -325,12 +490,12 @@ func (r *Redactor) canPass(m *matcher, c byte) bool {
 func (r *Redactor) canPassAll(m *matcher, text []byte) bool {
 	before := m.gram
 	m.gram = before<<8 | uint32(text[0])
-	at := 0
+	kind := wordCandidate
 	if !r.scan.endsContext(r.scan.pairs[uint16(m.gram)], m.gram) {
-		at, _ = r.nextCandidate(m, text, 1)
+		_, kind = r.nextCandidate(m, text[1:])
 	}
 	m.gram = before
-	return at == len(text)
+	return kind == noCandidate
 }
 
 // endsContext reports whether a secret may be expected after four characters. The parameter f contains the flags of
@@ -343,189 +508,9 @@ func (s *scanner) endsContext(f uint8, gram uint32) bool {
 // canSkip reports whether a self-contained string can't contain a secret. It returns false for a string with
 // escapes.
 func (r *Redactor) canSkip(m *matcher, p []byte) bool {
-	if !m.isIdle() || bytes.IndexByte(p, '%') >= 0 || bytes.IndexByte(p, '\\') >= 0 {
+	if !m.isIdle() {
 		return false
 	}
-	at, _ := r.nextCandidate(m, p, 0)
-	return at+3 > len(p) // two characters are too short for a secret
+	at, kind := r.nextCandidate(m, p)
+	return kind != escapeThere && at+3 > len(p) // two characters are too short for a secret
 }
-
-// shapePart is a character class, with the minimum and maximum number of its repetitions.
-type shapePart struct {
-	class    *[256]bool
-	min, max int // a max of -1 means no limit
-}
-
-// parseShape parses a regular expression into parts. It accepts literals, classes and repeats. Each part is greedy,
-// so a repeated class must not contain the beginning of the next part. A test checks this for all rules.
-func parseShape(shape string) []shapePart {
-	re, err := syntax.Parse(shape, syntax.Perl)
-	if err != nil {
-		panic(err)
-	}
-	return appendParts(nil, re)
-}
-
-func appendParts(list []shapePart, re *syntax.Regexp) []shapePart {
-	switch re.Op {
-	case syntax.OpConcat:
-		for _, sub := range re.Sub {
-			list = appendParts(list, sub)
-		}
-	case syntax.OpLiteral:
-		for _, c := range re.Rune {
-			list = append(list, shapePart{classOf(string(c)), 1, 1})
-		}
-	case syntax.OpCharClass:
-		class := new([256]bool)
-		for i := 0; i < len(re.Rune); i += 2 {
-			for c := re.Rune[i]; c <= min(re.Rune[i+1], 255); c++ {
-				class[c] = true
-			}
-		}
-		list = append(list, shapePart{class, 1, 1})
-	case syntax.OpRepeat, syntax.OpPlus, syntax.OpStar, syntax.OpQuest:
-		repeated := appendParts(nil, re.Sub[0])
-		if len(repeated) != 1 {
-			panic(fmt.Sprintf("%v repeats more than a class", re))
-		}
-		repeated[0].min, repeated[0].max = repeatBounds(re)
-		list = append(list, repeated[0])
-	case syntax.OpEmptyMatch:
-	default:
-		panic(fmt.Sprintf("a shape can't have %v", re.Op))
-	}
-	return list
-}
-
-func repeatBounds(re *syntax.Regexp) (least, most int) {
-	switch re.Op {
-	case syntax.OpPlus:
-		return 1, -1
-	case syntax.OpStar:
-		return 0, -1
-	case syntax.OpQuest:
-		return 0, 1
-	}
-	return re.Min, re.Max
-}
-
-const maxHeads = 4096 // maximum number of beginnings of a shape
-
-// firstCharacters returns all possible beginnings of a shape. Each has n characters, or fewer if the next part is
-// repeated or has too many possibilities.
-func firstCharacters(shape []shapePart, n int) []string {
-	list := []string{""}
-	for _, p := range shape[:min(n, len(shape))] {
-		var one []byte
-		for c := range 256 {
-			if p.class[c] {
-				one = append(one, byte(c))
-			}
-		}
-		if p.min != 1 || p.max != 1 || len(one)*len(list) > maxHeads {
-			break
-		}
-		var longer []string
-		for _, head := range list {
-			for _, c := range one {
-				longer = append(longer, head+string(c))
-			}
-		}
-		list = longer
-	}
-	return list
-}
-
-// ruleMatch is a text that has matched the shape of a rule so far.
-type ruleMatch struct {
-	rule  *rule
-	part  int
-	count int // number of characters that matched the current part
-	quote int // length of the quote before the text; longer quotes are part of the value
-	size  int // number of characters that matched all parts
-	state candidateState
-}
-
-type candidateState uint8
-
-const (
-	alive candidateState = iota // the text matches, and may continue
-	ended                       // the text matched, but the latest character is not part of the match
-	dead                        // the text does not match
-)
-
-// next adds the next character to the match.
-func (c *ruleMatch) next(b byte) {
-	for {
-		p := &c.rule.parts[c.part]
-		switch {
-		case p.class[b] && c.count != p.max:
-			c.count++
-			c.size++
-			return
-		case c.count < p.min:
-			c.state = dead
-			return
-		case c.part < len(c.rule.parts)-1:
-			c.part++
-			c.count = 0
-			continue
-		case !c.rule.endsBefore(b):
-			c.state = dead
-			return
-		}
-		c.state = ended
-		return
-	}
-}
-
-// nextOf is like next, but the character may be a quote inside a quoted value.
-func (c *ruleMatch) nextOf(u *character) {
-	if b := u.c; b == '"' && c.quote > 0 && u.spelledWidth() > c.quote {
-		c.next(deeperQuote)
-	} else {
-		c.next(b)
-	}
-}
-
-// isComplete reports whether the match satisfies the complete shape.
-func (c *ruleMatch) isComplete() bool {
-	if c.count < c.rule.parts[c.part].min {
-		return false
-	}
-	for _, p := range c.rule.parts[c.part+1:] {
-		if p.min > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// secretLen returns the number of characters of the matched text that are a secret, or 0 if there is no secret.
-func (c *ruleMatch) secretLen(text []byte) int {
-	text = text[:c.size]
-	if c.rule.fit != nil {
-		text = text[:c.rule.fit(text)]
-	}
-	if c.rule.is != nil && !c.rule.is(text) {
-		return 0
-	}
-	return len(text)
-}
-
-// classOf returns the class with the characters in single and the characters in the ranges.
-func classOf(single string, ranges ...string) *[256]bool {
-	var c [256]bool
-	for i := range len(single) {
-		c[single[i]] = true
-	}
-	for _, r := range ranges {
-		for b := r[0]; b <= r[1]; b++ {
-			c[b] = true
-		}
-	}
-	return &c
-}
-
-var alnum = classOf("", "az", "AZ", "09")

@@ -2,7 +2,9 @@ package redact
 
 import (
 	"cmp"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -188,25 +190,94 @@ func (s *textRedactor) endText(m *matcher) {
 }
 
 // readText reads the next characters of a text in their escaped form, in which escapes begin with backslashes and
-// percent signs.
+// percent signs. The parameter at is the place of the first one.
 func (s *textRedactor) readText(m *matcher, p []byte, at int64) {
-	for len(p) > 0 {
-		n := literalRun(p)
-		if n == 0 {
-			n = s.readEscape(m, p, at)
-		} else {
-			s.scan(m, p[:n], at)
+	for i := 0; i < len(p); {
+		n := 1
+		switch {
+		case p[i] == '\\' || p[i] == '%' && !isPlainPercent(p[i+1:]):
+			n = s.readEscape(m, p[i:], at+int64(i))
+		case m.isIdle():
+			n = s.skipToCandidate(m, p[i:], at+int64(i))
+		case len(m.trial.text) > 0:
+			word := p[i : i+literalRun(p[i:])]
+			if n = len(word); !s.continueTrial(m, word, at+int64(i)) {
+				n = 0
+			}
+		default:
+			s.readChar(m, p[i], span{at + int64(i), at + int64(i) + 1})
 		}
-		p, at = p[n:], at+int64(n)
+		i += n
 	}
 }
 
-// literalRun returns the number of characters before the next escape.
+// shortEscape returns the character of the escape that p begins with, and the length of the escape: two characters, or
+// six in the case of \u00XX. The length is 0 if p begins with another escape, or with a part of one.
+func shortEscape(p []byte) (c byte, n int) {
+	switch {
+	case p[0] != '\\' || len(p) == 1:
+	case escapeMeans[p[1]] != 0:
+		return escapeMeans[p[1]], 2
+	case p[1] == 'u' && len(p) >= 6 && p[2] == '0' && p[3] == '0':
+		high, low := json.HexValue(p[4]), json.HexValue(p[5])
+		if c = byte(high<<4 | low); 0 <= high && high < 8 && low >= 0 && c != '\\' && c != '%' {
+			return c, 6
+		}
+	}
+	return 0, 0
+}
+
+// skipToCandidate passes on the characters before the next candidate, and reads the candidate. It returns the number of
+// characters that it has read.
+func (s *textRedactor) skipToCandidate(m *matcher, p []byte, at int64) (n int) {
+	n, kind := s.r.nextCandidate(m, p)
+	switch kind {
+	case noCandidate, escapeThere:
+		m.passOver(p[:n])
+		return n
+	case endCandidate:
+		n++
+		m.passOver(p[:n])
+		m.expectSecret(s.r)
+		return n
+	}
+	m.passOver(p[:n])
+	word := p[n : n+literalRun(p[n:])]
+	switch s.r.tryCandidate(m, word) {
+	case clean:
+		m.passOne(s.r, word[0])
+	case open:
+		m.trial.holdRun(word, at+int64(n))
+		m.grew = max(m.grew, at+int64(n+len(word)))
+		return n + len(word)
+	case secret:
+		s.readChar(m, word[0], span{at + int64(n), at + int64(n) + 1})
+	}
+	return n + 1
+}
+
+// literalRun returns the number of characters before the next escape. It reads eight characters at a time.
 func literalRun(p []byte) (n int) {
-	for n < len(p) && p[n] != '\\' && (p[n] != '%' || isPlainPercent(p[n+1:])) {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	for {
+		for n+8 <= len(p) {
+			w := binary.LittleEndian.Uint64(p[n:])
+			slash, percent := w^('\\'*ones), w^('%'*ones)
+			stop := ((slash - ones) &^ slash) | ((percent - ones) &^ percent)
+			if stop &= tops; stop != 0 {
+				n += bits.TrailingZeros64(stop) / 8
+				break
+			}
+			n += 8
+		}
+		for n < len(p) && p[n] != '\\' && p[n] != '%' {
+			n++
+		}
+		if n == len(p) || p[n] == '\\' || !isPlainPercent(p[n+1:]) {
+			return n
+		}
 		n++
 	}
-	return n
 }
 
 // isPlainPercent reports whether the characters after a percent sign show that it is not an escape.
@@ -217,6 +288,10 @@ func isPlainPercent(after []byte) bool {
 // readEscape reads an escape that begins with a backslash or a percent sign. It reads a common escape
 // completely, and one character of any other escape. The result n is the number of bytes that it read.
 func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
+	if c, n := shortEscape(p); n > 0 && m.isIdle() && s.r.canPass(m, c) {
+		m.passChar(c)
+		return n
+	}
 	for m.spell.isIdle() && n < min(len(p), maxBackslashes) && p[n] == '\\' {
 		n++
 	}
@@ -229,42 +304,6 @@ func (s *textRedactor) readEscape(m *matcher, p []byte, at int64) (n int) {
 	s.now, m.grew = m, max(m.grew, u.at.to)
 	s.takeDecoded(u)
 	return n + 1
-}
-
-// scan examines literal characters of a text. The parameter at is the place of the first one.
-func (s *textRedactor) scan(m *matcher, p []byte, at int64) {
-	for i := 0; i < len(p); {
-		if len(m.trial.text) > 0 && s.continueTrial(m, p[i:], at+int64(i)) {
-			return
-		}
-		if m.isIdle() {
-			j, context := s.r.nextCandidate(m, p, i)
-			if context {
-				j++
-			}
-			if m.passOver(p[i:j]); context {
-				m.expectSecret(s.r)
-			}
-			if i = j; i == len(p) {
-				return
-			}
-			if context {
-				continue
-			}
-			switch s.r.tryCandidate(m, p[i:]) {
-			case clean:
-				m.passOne(s.r, p[i])
-				i++
-				continue
-			case open:
-				m.trial.holdRun(p[i:], at+int64(i))
-				m.grew = max(m.grew, at+int64(len(p)))
-				return
-			}
-		}
-		s.readChar(m, p[i], span{at + int64(i), at + int64(i) + 1})
-		i++
-	}
 }
 
 // continueTrial adds more literal characters to the word that is on trial, and compares the word again. It reports
@@ -308,7 +347,7 @@ func (s *textRedactor) endTrial(m *matcher) {
 // readChar reads one character of a text in its escaped form.
 func (s *textRedactor) readChar(m *matcher, c byte, at span) {
 	if m.isIdle() && c != '\\' && c != '%' && s.r.canPass(m, c) {
-		m.passOver([]byte{c})
+		m.passChar(c)
 		return
 	}
 	s.endTrial(m)

@@ -126,7 +126,8 @@ func valueRule(r rule, ends string, must bool) *rule {
 // an assignment: NAME=, name: , "name":, &name=. The result ok is false if the name isn't that of a secret.
 func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	sign := text[len(text)-1]
-	rest := trimColour(bytes.TrimRight(text[:len(text)-1], " \t*?"))
+	rest := text[:len(text)-1]
+	rest = trimColour(rest[:len(rest)-countTrailing(rest, beforeSign)])
 	quoted := len(rest) > 0 && strings.IndexByte("\"'`]", rest[len(rest)-1]) >= 0
 	if quoted {
 		rest = bytes.TrimRight(rest[:len(rest)-1], "\"'`")
@@ -175,9 +176,12 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	return known, form, ok && !isResourceName(known, before, sign)
 }
 
+// beforeSign are characters between a name, or the quote after it, and the sign of an assignment.
+var beforeSign = classOf(" \t*?")
+
 // trimColour removes a terminal's colour code from the end of a text.
 func trimColour(text []byte) []byte {
-	if bytes.HasSuffix(text, []byte("m")) {
+	if n := len(text); n > 0 && text[n-1] == 'm' {
 		if at := bytes.LastIndexByte(text, escape); at > 0 && len(text)-at <= 6 {
 			return text[:at]
 		}
@@ -381,13 +385,16 @@ func isProse(line []byte, sign byte) bool {
 	return sign != ',' || line[0] == ' ' || long
 }
 
+var space = classOf(" ")
+
 // beginInsert begins a table if a text ends with names of columns in brackets and VALUES, and one of the names is
 // that of a credential. A bracket, a space or a line break follows VALUES.
 func (m *matcher) beginInsert(text []byte) {
 	depth := bytes.Count(text[len(text)-1:], []byte("("))
-	text = bytes.TrimRight(text[:len(text)-1], " ")
+	text = text[:len(text)-1]
+	text = text[:len(text)-countTrailing(text, space)]
 	n := len(text) - len("VALUES")
-	if n < 0 || !bytes.EqualFold(text[n:], []byte("VALUES")) {
+	if n < 0 || text[len(text)-1]|0x20 != 's' || !bytes.EqualFold(text[n:], []byte("VALUES")) {
 		return
 	}
 	text, ok := bytes.CutSuffix(bytes.TrimRight(text[:n], " \r\n\t"), []byte(")"))
@@ -486,9 +493,12 @@ func partName(text []byte) (known secretName, ok bool) {
 	if body := bytes.TrimRight(text, "\r\n"); len(body) == 0 || len(text)-len(body) < 2 || body[len(body)-1] != '"' && !alnum[body[len(body)-1]] {
 		return secretName{}, false
 	}
+	if !bytes.Contains(text, []byte(`form-data; name=`)) { // faster than LastIndex
+		return secretName{}, false
+	}
 	head := bytes.LastIndex(text, []byte(`form-data; name=`))
 	body := bytes.TrimRight(text, "\r\n")
-	if head < 0 || bytes.Count(text[len(body):], []byte("\n")) != 2 {
+	if bytes.Count(text[len(body):], []byte("\n")) != 2 {
 		return secretName{}, false
 	}
 	name, _, _ := bytes.Cut(bytes.TrimLeft(text[head+len(`form-data; name=`):], `"`), []byte(`"`))
@@ -538,11 +548,9 @@ func (m *matcher) expectSecret(r *Redactor) {
 		return
 	}
 	last := before[len(before)-1]
-	for _, rule := range r.book.follow[pairOf(before[max(0, len(before)-2)], last)] {
-		if bytes.HasSuffix(before, []byte(rule.after)) && (rule.where == nil || rule.where(before)) {
-			m.want = expectation{rule: rule, kind: rule.expects}
-			return
-		}
+	if rule := r.book.ruleAfter(before, m.gram); rule != nil {
+		m.want = expectation{rule: rule, kind: rule.expects}
+		return
 	}
 	var name secretName
 	form, ok := cellForm, false
@@ -692,12 +700,15 @@ func (m *matcher) nextRule(u character) *rule {
 // linkWords are words between the name of a credential and its value in a sentence.
 var linkWords = wordSet("is was to as value provided")
 
+// afterName are signs of Markdown, and a colon, directly after the name of a credential in a sentence.
+var afterName = classOf("`*:")
+
 // spokenName returns the secretName before a space or a line break at the end of a text, as in "the API key X". The
 // result ok is false if there is none.
 func spokenName(text []byte) (known secretName, ok bool) {
 	n := len(text) - 1
 	sign := text[n]
-	text = bytes.TrimRight(text[:n], "`*:")
+	text = text[:n-countTrailing(text[:n], afterName)]
 	size := countTrailing(text, inName)
 	if size == 0 || sign == '\n' && n-len(text) > 1 {
 		return secretName{}, false

@@ -1,0 +1,186 @@
+package redact
+
+import (
+	"fmt"
+	"regexp/syntax"
+)
+
+// shapePart is a character class, with the minimum and maximum number of its repetitions.
+type shapePart struct {
+	class    *[256]bool
+	min, max int // a max of -1 means no limit
+}
+
+// parseShape parses a regular expression into parts. It accepts literals, classes and repeats. Each part is greedy,
+// so a repeated class must not contain the beginning of the next part. A test checks this for all rules.
+func parseShape(shape string) []shapePart {
+	re, err := syntax.Parse(shape, syntax.Perl)
+	if err != nil {
+		panic(err)
+	}
+	return appendParts(nil, re)
+}
+
+func appendParts(list []shapePart, re *syntax.Regexp) []shapePart {
+	switch re.Op {
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			list = appendParts(list, sub)
+		}
+	case syntax.OpLiteral:
+		for _, c := range re.Rune {
+			list = append(list, shapePart{classOf(string(c)), 1, 1})
+		}
+	case syntax.OpCharClass:
+		class := new([256]bool)
+		for i := 0; i < len(re.Rune); i += 2 {
+			for c := re.Rune[i]; c <= min(re.Rune[i+1], 255); c++ {
+				class[c] = true
+			}
+		}
+		list = append(list, shapePart{class, 1, 1})
+	case syntax.OpRepeat, syntax.OpPlus, syntax.OpStar, syntax.OpQuest:
+		repeated := appendParts(nil, re.Sub[0])
+		if len(repeated) != 1 {
+			panic(fmt.Sprintf("%v repeats more than a class", re))
+		}
+		repeated[0].min, repeated[0].max = repeatBounds(re)
+		list = append(list, repeated[0])
+	case syntax.OpEmptyMatch:
+	default:
+		panic(fmt.Sprintf("a shape can't have %v", re.Op))
+	}
+	return list
+}
+
+func repeatBounds(re *syntax.Regexp) (least, most int) {
+	switch re.Op {
+	case syntax.OpPlus:
+		return 1, -1
+	case syntax.OpStar:
+		return 0, -1
+	case syntax.OpQuest:
+		return 0, 1
+	}
+	return re.Min, re.Max
+}
+
+const maxHeads = 4096 // maximum number of beginnings of a shape
+
+// firstCharacters returns all possible beginnings of a shape. Each has n characters, or fewer if the next part is
+// repeated or has too many possibilities.
+func firstCharacters(shape []shapePart, n int) []string {
+	list := []string{""}
+	for _, p := range shape[:min(n, len(shape))] {
+		var one []byte
+		for c := range 256 {
+			if p.class[c] {
+				one = append(one, byte(c))
+			}
+		}
+		if p.min != 1 || p.max != 1 || len(one)*len(list) > maxHeads {
+			break
+		}
+		var longer []string
+		for _, head := range list {
+			for _, c := range one {
+				longer = append(longer, head+string(c))
+			}
+		}
+		list = longer
+	}
+	return list
+}
+
+// ruleMatch is a text that has matched the shape of a rule so far.
+type ruleMatch struct {
+	rule  *rule
+	part  int
+	count int // number of characters that matched the current part
+	quote int // length of the quote before the text; longer quotes are part of the value
+	size  int // number of characters that matched all parts
+	state candidateState
+}
+
+type candidateState uint8
+
+const (
+	alive candidateState = iota // the text matches, and may continue
+	ended                       // the text matched, but the latest character is not part of the match
+	dead                        // the text does not match
+)
+
+// next adds the next character to the match.
+func (c *ruleMatch) next(b byte) {
+	for {
+		p := &c.rule.parts[c.part]
+		switch {
+		case p.class[b] && c.count != p.max:
+			c.count++
+			c.size++
+			return
+		case c.count < p.min:
+			c.state = dead
+			return
+		case c.part < len(c.rule.parts)-1:
+			c.part++
+			c.count = 0
+			continue
+		case !c.rule.endsBefore(b):
+			c.state = dead
+			return
+		}
+		c.state = ended
+		return
+	}
+}
+
+// nextOf is like next, but the character may be a quote inside a quoted value.
+func (c *ruleMatch) nextOf(u *character) {
+	if b := u.c; b == '"' && c.quote > 0 && u.spelledWidth() > c.quote {
+		c.next(deeperQuote)
+	} else {
+		c.next(b)
+	}
+}
+
+// isComplete reports whether the match satisfies the complete shape.
+func (c *ruleMatch) isComplete() bool {
+	if c.count < c.rule.parts[c.part].min {
+		return false
+	}
+	for _, p := range c.rule.parts[c.part+1:] {
+		if p.min > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// secretLen returns the number of characters of the matched text that are a secret, or 0 if there is no secret.
+func (c *ruleMatch) secretLen(text []byte) int {
+	text = text[:c.size]
+	if c.rule.fit != nil {
+		text = text[:c.rule.fit(text)]
+	}
+	if c.rule.is != nil && !c.rule.is(text) {
+		return 0
+	}
+	return len(text)
+}
+
+// classOf returns the class with the characters in single and the characters in the ranges.
+func classOf(single string, ranges ...string) *[256]bool {
+	var c [256]bool
+	for i := range len(single) {
+		c[single[i]] = true
+	}
+	for _, r := range ranges {
+		for b := r[0]; b <= r[1]; b++ {
+			c[b] = true
+		}
+	}
+	return &c
+}
+
+var alnum = classOf("", "az", "AZ", "09")
