@@ -131,7 +131,20 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 
 // scanStructure follows the structure up to the next quote or line break. It hashes numbers that are indexes.
 func (l *lexer) scanStructure(p []byte) int {
-	for n, c := range p {
+	for n := 0; n < len(p); n++ {
+		if !l.keyed && !l.readsScalar() {
+			from := n
+			for n < len(p) && !endsScalar[p[n]] {
+				n++
+			}
+			if n > from {
+				l.before = p[n-1]
+			}
+			if n == len(p) {
+				break
+			}
+		}
+		c := p[n]
 		if l.keyed && c != ' ' && c != '\t' && c != '\r' && c != '\n' {
 			l.retractKey(c)
 		}
@@ -140,18 +153,35 @@ func (l *lexer) scanStructure(p []byte) int {
 			return n
 		case structure[c]:
 			l.applyStructure(c)
-		default:
-			switch top := l.top(); {
-			case top == nil:
-			case top.field.index:
-				top.index = hashBytes(top.index, p[n:n+1])
-			case top.field.secret && c > ' ' && c != ':' && !top.array: // the value isn't a string
-				top.field.secret = false
-			}
+		case l.readsScalar():
+			l.readScalar(c)
 		}
 		l.before = c
 	}
 	return len(p)
+}
+
+// endsScalar marks the bytes that end a scalar outside strings: structure, and the beginning of a string or a line.
+var endsScalar = func() (s [256]bool) {
+	s = structure
+	s['"'], s['\n'] = true, true
+	return s
+}()
+
+// readsScalar reports whether the characters of a scalar matter: it may be an index or the value of a secret.
+func (l *lexer) readsScalar() bool {
+	top := l.top()
+	return top != nil && (top.field.index || top.field.secret && !top.array)
+}
+
+// readScalar reads a character of a scalar that matters.
+func (l *lexer) readScalar(c byte) {
+	switch top := l.top(); {
+	case top.field.index:
+		top.index = hashBytes(top.index, []byte{c})
+	case c > ' ' && c != ':': // the value isn't a string
+		top.field.secret = false
+	}
 }
 
 // retractKey checks the character after a key. If it is not a colon, the key was an ordinary string in a text
