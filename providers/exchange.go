@@ -123,7 +123,9 @@ func (x *Exchange) receiveBytes(p []byte) {
 		}
 	}
 	if x.chain == nil {
-		x.Response.AppendOwned(p, x.at)
+		if !x.framesOnce() || !x.Response.Skip(len(p)) {
+			x.Response.AppendOwned(p, x.at)
+		}
 		x.feedFramer(p)
 		return
 	}
@@ -157,7 +159,9 @@ func (x *Exchange) noteCodings(err error) {
 // appendBody appends bytes to the body of the response.
 func (x *Exchange) appendBody(p []byte) {
 	if len(p) > 0 {
-		x.Response.Append(p, x.at)
+		if !x.framesOnce() || !x.Response.Skip(len(p)) {
+			x.Response.Append(p, x.at)
+		}
 		x.feedFramer(p)
 	}
 }
@@ -217,11 +221,16 @@ func (x *Exchange) feedFramer(p []byte) {
 		return
 	}
 	x.framer.Write(p, x.onFrame)
-	// Free the bytes that were decoded, but keep the bytes of an error: its message may be needed at the end.
-	if x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400 {
+	if x.framesOnce() && (x.Response.HoldsBytes() || x.Sent.HoldsBytes()) { // the next bytes are not kept at all
 		x.Response.EvictAll()
 		x.Sent.EvictAll()
 	}
+}
+
+// framesOnce reports whether the bytes of the response are not needed any more once they are framed. The bytes of an
+// error are kept, because its message may be needed at the end.
+func (x *Exchange) framesOnce() bool {
+	return x.in.kept.ReadOnce && x.framer != nil && x.Head.Status < 400
 }
 
 // frameAll frames the bytes that arrived before the framing was known, with their times of arrival.

@@ -147,6 +147,17 @@ func (w *Wire) EvictAll() {
 	}
 }
 
+// Skip counts the next n bytes without keeping them, as if they were appended and then freed by EvictAll. It returns
+// false, and does nothing, unless all bytes so far were freed by EvictAll.
+func (w *Wire) Skip(n int) bool {
+	if w.evictedEnd == 0 || w.HoldsBytes() {
+		return false
+	}
+	w.size += int64(n)
+	w.evictedEnd = w.size
+	return true
+}
+
 // HoldsBytes reports whether any bytes have not been freed by EvictAll.
 func (w *Wire) HoldsBytes() bool { return w.evictedEnd < w.size }
 
