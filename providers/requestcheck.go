@@ -60,8 +60,8 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 	host := hostOf(x.Head.URL)
 	to = ruleTarget(to, host)
 	r := &requestrules.Request{Body: body, Messages: messages, Target: to, Partial: h.on.keptByProvider}
-	if x.Protocol != nil {
-		r.Tools = toolsOf(body, x.Protocol.Name, to)
+	if to.Refusal.Name != "" {
+		r.Tools = x.check.toolsIn(body)
 	}
 	h.check.to = to
 	wantsReasoning := hasHost(to.WantReasoning, host)

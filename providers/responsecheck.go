@@ -322,6 +322,8 @@ func (c *textCalls) isClaude(t *stream.Turn) bool {
 type schemaCheck struct {
 	x           *Exchange
 	set         *schema.Set
+	tools       []protocol.Tool // tools in a body of bodySize bytes; see toolsIn
+	bodySize    int
 	requestSize int64 // size of the request from which set was made
 	reported    bool  // it was already reported that Inspector.Request declares no tools
 	watches     map[callKey]*schema.CallChecker
@@ -379,7 +381,7 @@ func (c *schemaCheck) declaredTools() *schema.Set {
 	if c.x.Protocol.Tools != nil && size != c.requestSize && c.x.past.heard == 0 {
 		c.requestSize = size
 		body := c.x.RequestBody()
-		list, more, on := c.x.Protocol.Tools(body), false, c.x.past.on
+		list, more, on := c.toolsIn(body), false, c.x.past.on
 		if !c.x.past.observed {
 			on = readHistoryLink(body)
 		}
@@ -391,6 +393,15 @@ func (c *schemaCheck) declaredTools() *schema.Set {
 		c.set = c.x.in.toolSet(list, more)
 	}
 	return c.set
+}
+
+// toolsIn returns the tools that the request's body declares, in the form of the exchange's protocol. It reads each body
+// only once.
+func (c *schemaCheck) toolsIn(body []byte) []protocol.Tool {
+	if p := c.x.Protocol; p != nil && p.Tools != nil && len(body) != c.bodySize {
+		c.tools, c.bodySize = p.Tools(body), len(body)
+	}
+	return c.tools
 }
 
 // RequiredArgs returns an outline of the arguments for a call's tool, or "" if they are unknown.
