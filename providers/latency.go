@@ -65,6 +65,9 @@ func (l *Latency) fromStart(at time.Duration) time.Duration {
 	return at - l.From
 }
 
+// HasTimes reports whether the source has times for a turn. If not, Latency has no times.
+func (v *View) HasTimes(t *stream.Turn) bool { return t.OpenedAt >= 0 || v.RequestStart(t) >= 0 }
+
 // Latency returns the latency of a call. If c is nil, it returns only the latency of the turn. The cost grows
 // with the number of tokens in the arguments and with the number of deltas.
 func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {

@@ -39,7 +39,7 @@ func (b *contentBlock) mayContain(delta []byte) bool {
 	case "thinking_delta", "signature_delta":
 		return b.kind == "thinking"
 	case "input_json_delta":
-		return toolBlocks[b.kind].Kind != ""
+		return b.kind == "tool_use" || toolBlocks[b.kind].Kind != "" // the usual kind is first, because this runs for each delta
 	}
 	return true
 }

@@ -128,6 +128,9 @@ func (o *Out) holdText(v json.Value) string {
 	case len(v) > longText:
 		return string(v)
 	}
+	if word := v.Word(); word != nil {
+		return o.text.StringOf(word)
+	}
 	o.buf = v.Append(o.buf[:0])
 	return o.text.StringOf(o.buf)
 }

@@ -116,10 +116,10 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 
 // writeLatency writes the times at which a call reached each phase, if the source has times.
 func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.Call) {
-	l := v.Latency(t, c)
-	if l.From < 0 {
+	if !v.HasTimes(t) {
 		return
 	}
+	l := v.Latency(t, c)
 	var words []string
 	for _, m := range l.TimePoints() {
 		if m.At >= 0 {

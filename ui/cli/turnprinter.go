@@ -340,9 +340,11 @@ func (q *turnPrinter) readyCount(all bool) (n int) {
 // bytes that the client received arrives at the end of the exchange, shortly after the end of the turn.
 func (q *turnPrinter) hasActiveFault(turn int32) bool {
 	t := q.in.Session().Turn(turn)
+	if !slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Code == "BENT" }) {
+		return false
+	}
 	x := q.in.Exchange(t.Exchange)
-	return x != nil && !x.Ended && x.Head.Status != http.StatusSwitchingProtocols &&
-		slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Code == "BENT" })
+	return x != nil && !x.Ended && x.Head.Status != http.StatusSwitchingProtocols
 }
 
 // awaitsMore reports whether the result of one of the turn's calls, or the retry of a failed turn, is missing and

@@ -89,10 +89,11 @@ func timeFact(key string, d time.Duration) Fact {
 
 // OfTurn returns the facts about a turn.
 func OfTurn(v *providers.View, prices *price.Table, t *stream.Turn) Facts {
-	return AppendTurn(make(Facts, 0, 40), v, prices, t)
+	facts := AppendTurn(make(Facts, 0, 40), v, prices, t)
+	return append(facts, Fact{Word: "usage", Text: t.Usage.String()})
 }
 
-// AppendTurn appends the facts about a turn.
+// AppendTurn appends the facts about a turn that JSON lines contain.
 func AppendTurn(facts Facts, v *providers.View, prices *price.Table, t *stream.Turn) Facts {
 	x := v.Exchange(t.Exchange)
 	calls, discarded := Calls(t)
@@ -141,7 +142,7 @@ func AppendTurn(facts Facts, v *providers.View, prices *price.Table, t *stream.T
 		facts = append(facts, fieldFact("refusal", refusalFacts(t)))
 	}
 	facts = append(facts,
-		Fact{Key: "usage", Word: "usage", Text: t.Usage.String(), JSON: usageFacts(t.Usage)},
+		Fact{Key: "usage", JSON: usageFacts(t.Usage)},
 		optionalFact("service_tier", "", t.Usage.Tier),
 		Fact{Word: "error", Text: t.Failure, Role: screen.Bad},
 	)
@@ -279,7 +280,8 @@ func AppendCall(facts Facts, v *providers.View, prices *price.Table, t *stream.T
 		timeFact("t_sealed_ms", c.SealedAt),
 		Fact{Word: "also", Text: strings.Join(AboutCall(c), ", ")},
 	)
-	if l := v.Latency(t, c); l.From >= 0 {
+	if v.HasTimes(t) {
+		l := v.Latency(t, c)
 		facts = append(facts, fieldFact("latency", latencyFacts(&l)))
 	}
 	if r := c.LatestResult(); r != nil {
