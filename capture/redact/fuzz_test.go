@@ -22,6 +22,8 @@ func FuzzCuts(f *testing.F) {
 	f.Add(`\u00`, `\`, uint8(2), uint8(5))
 	f.Add("\"", "\n\n", uint8(10), uint8(2))
 	f.Add("", "sk-ant-", uint8(4), uint8(1))
+	f.Add("\xff\xfe", "", uint8(0), uint8(1))
+	f.Add("\xfe\xff\x00{\x00\"", "\"}", uint8(6), uint8(2))
 	f.Fuzz(func(t *testing.T, before, after string, which, step uint8) {
 		kind := kinds[int(which)%len(kinds)]
 		body := before + " " + canaries[kind] + " " + after

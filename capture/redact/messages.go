@@ -149,6 +149,48 @@ func (m *awsRedactor) takeOutput(to int64) []byte {
 	return out
 }
 
+// markedRedactor redacts a body that begins with the byte order mark of UTF-16. Text with 8 bits per character may
+// follow the mark or the first characters, so the body is searched in both ways.
+type markedRedactor struct {
+	wide  *utf16Redactor
+	bytes *textRedactor
+}
+
+func newMarkedRedactor(r *Redactor, bigEndian bool) *markedRedactor {
+	m := &markedRedactor{newUTF16Redactor(r, bigEndian), newTextRedactor(r)}
+	m.bytes.fixed = true
+	return m
+}
+
+func (m *markedRedactor) writtenTo() int64 { return m.wide.writtenTo() }
+
+func (m *markedRedactor) write(p []byte) {
+	m.wide.write(p)
+	m.searchBytes()
+}
+
+func (m *markedRedactor) decideAll() {
+	m.wide.decideAll()
+	m.searchBytes()
+	m.bytes.decideAll()
+}
+
+func (m *markedRedactor) finishBody() {
+	m.wide.finishBody()
+	m.searchBytes()
+	m.bytes.finishBody()
+}
+
+// searchBytes passes the bytes on that are decided as UTF-16.
+func (m *markedRedactor) searchBytes() { m.bytes.write(m.wide.takeOutput(m.wide.decidedTo())) }
+
+func (m *markedRedactor) decidedTo() int64 {
+	m.searchBytes()
+	return m.bytes.decidedTo()
+}
+
+func (m *markedRedactor) takeOutput(to int64) []byte { return m.bytes.takeOutput(to) }
+
 // utf16Redactor redacts a body in UTF-16 with a byte order mark. It searches the low bytes of the characters.
 // Replacements have the length of the replaced text.
 type utf16Redactor struct {

@@ -191,7 +191,7 @@ func (s *exchangeSide) receiveBody(r *Redactor, p []byte) {
 				s.opening = bytes.Clone(p)
 				return
 			case hasMark(p):
-				s.text = newUTF16Redactor(r, p[0] == 0xfe)
+				s.text = newMarkedRedactor(r, p[0] == 0xfe)
 			}
 		}
 	}
