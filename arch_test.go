@@ -25,6 +25,7 @@ var packageRules = []struct {
 	{"stream/lazyregexp", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"stream/marks", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"stream/list", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
+	{"stream/tag", nil, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"stream", []string{"stream/list"}, []string{"os", "net", "net/*", "io/fs", "github.com/*"}},
 	{"providers/protocol", []string{"stream", "stream/marks"}, []string{"os", "net", "net/http"}},
 	{"providers/host", []string{"stream", "providers", "providers/protocol", "providers/replay"}, []string{"os", "net", "net/http"}},
@@ -131,7 +132,7 @@ func checkImports(t *testing.T, file string) {
 				t.Errorf("%s imports %s: only ui/otlp may import OpenTelemetry", file, name)
 			}
 			switch {
-			case ours == "stream/count" || ours == "stream/json" || ours == "stream/lazyregexp": // every package may import these
+			case slices.Contains([]string{"stream/count", "stream/json", "stream/lazyregexp", "stream/tag"}, ours): // every package may import these
 			case isOurs && !anyInside(rule.ours, ours):
 				t.Errorf("%s imports %s, which is not in the list of %s", file, name, path)
 			case !isOurs && anyInside(rule.never, name):

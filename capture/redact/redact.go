@@ -56,6 +56,7 @@ import (
 	"sync/atomic"
 
 	"toolscope/capture"
+	"toolscope/stream/tag"
 )
 
 const (
@@ -183,7 +184,7 @@ func (r *Redactor) replacementOf(secret, where string) string {
 func (r *Redactor) formatTag(secret, where string) string {
 	mac := hmac.New(sha256.New, r.salt)
 	mac.Write([]byte(secret[:min(len(secret), tagged)]))
-	return "[redacted:" + where + ":" + hex.EncodeToString(mac.Sum(nil)[:2]) + "]"
+	return tag.Of(where, hex.EncodeToString(mac.Sum(nil)[:2]))
 }
 
 // Text returns s with its secrets replaced. It is for errors, notes and command lines.

@@ -10,6 +10,7 @@ import (
 
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/tag"
 )
 
 // A message is a JSON-RPC message, with the fields that could be read.
@@ -478,12 +479,12 @@ func (l *Log) findEndpoint(h *stream.Head) (key string) {
 // endpointKey returns the key of an endpoint. If a session id was redacted in a capture, its placeholders in the
 // stream and in the URL may have different labels, but they have the same digest.
 func endpointKey(run, url string) string {
-	return run + " " + redactedName.ReplaceAllString(url, "[redacted:")
+	return run + " " + redactedName.ReplaceAllString(url, tag.Start)
 }
 
-var placeholder = regexp.MustCompile(`\[redacted:[0-9a-f]{4}\]`) // in a key of an endpoint
+var placeholder = regexp.MustCompile(regexp.QuoteMeta(tag.Start) + `[0-9a-f]{4}\]`) // in a key of an endpoint
 
-var redactedName = regexp.MustCompile(`\[redacted:[a-z0-9_-]+:`)
+var redactedName = regexp.MustCompile(regexp.QuoteMeta(tag.Start) + `[a-z0-9_-]+:`)
 
 // setEndpoint reads the event with the URL for messages. Clients resolve this URL against the stream's own
 // URL.

@@ -7,6 +7,7 @@ import (
 	"toolscope/providers/schema"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/tag"
 )
 
 // setResult reads a result. It keeps at most MaxKept bytes of the text and of the structured content.
@@ -81,7 +82,7 @@ func isOther(result json.Value) bool {
 
 // isRedacted reports whether a value contains the tag that replaces a secret. Such a value isn't checked, because the
 // tag may have another type, length or form than the secret.
-func isRedacted(value json.Value) bool { return bytes.Contains(value, []byte("[redacted:")) }
+func isRedacted(value json.Value) bool { return tag.IsIn(value) }
 
 // contentProblem returns the first problem of the content, and the party that refuses it. If there is no problem, the
 // message is empty.

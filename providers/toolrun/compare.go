@@ -13,17 +13,18 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/tag"
 )
 
 // tags matches redaction placeholders. Each capture has its own digests, so two placeholders of the same kind
 // are treated as equal.
-var tags = regexp.MustCompile(`\[redacted:([^:\]\s]+):[0-9a-f]{4}\]`)
+var tags = regexp.MustCompile(regexp.QuoteMeta(tag.Start) + `([^:\]\s]+):[0-9a-f]{4}\]`)
 
 func withoutTags(text []byte) []byte {
-	if !bytes.Contains(text, []byte("[redacted:")) {
+	if !tag.IsIn(text) {
 		return text
 	}
-	return tags.ReplaceAll(text, []byte("[redacted:$1]"))
+	return tags.ReplaceAll(text, []byte(tag.Start+"$1]"))
 }
 
 // sameArgs reports whether the arguments a and b have the same value apart from redaction. Missing arguments
@@ -37,7 +38,7 @@ func sameArgs(a, b []byte) bool {
 // the captures.
 func maybeSame(a, b json.Value) bool {
 	switch {
-	case !bytes.Contains(a, []byte("[redacted:")) && !bytes.Contains(b, []byte("[redacted:")):
+	case !tag.IsIn(a) && !tag.IsIn(b):
 		return json.Same(a, b)
 	case a.Kind() == '{' && b.Kind() == '{':
 		for x, y := range json.MemberPairs(a, b) {
@@ -52,7 +53,7 @@ func maybeSame(a, b json.Value) bool {
 	return a.IsString() && b.IsString() && (matchesTagged(a, b) || matchesTagged(b, a))
 }
 
-var anyTag = regexp.MustCompile(`\[redacted:[^\]]*\]`)
+var anyTag = regexp.MustCompile(regexp.QuoteMeta(tag.Start) + `[^\]]*\]`)
 
 // matchesTagged reports whether text equals tagged. A placeholder in tagged may stand for any text.
 func matchesTagged(text, tagged []byte) bool {

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"toolscope/stream/tag"
 )
 
 // A Body is a response from which a repro is made.
@@ -168,9 +169,6 @@ var skippedHeaders = []string{
 	"Transfer-Encoding", "Upgrade", "User-Agent",
 }
 
-// redacted is the start of the text with which toolscope replaces a secret.
-const redacted = "[redacted:"
-
 // Curl returns a command for a POSIX shell that sends the request. Only control characters in a URL or a header, which
 // HTTP does not allow, need bash, zsh or ksh. Redacted secrets in headers become shell variables. Redacted secrets in
 // the body stay redacted.
@@ -205,14 +203,14 @@ func (a *CapturedRequest) Curl() []byte {
 // headerArg returns a header as a shell argument. A redacted secret becomes a variable. It is the variable
 // for the provider's key, or else a variable named after the header.
 func (a *CapturedRequest) headerArg(name, value string) string {
-	if !strings.Contains(value, redacted) {
+	if !tag.IsIn(value) {
 		return shellQuote(strings.ToLower(name) + ": " + value)
 	}
 	variable := a.Keys[name]
 	if variable == "" {
 		variable = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	}
-	before, _, _ := strings.Cut(value, redacted)
+	before, _, _ := strings.Cut(value, tag.Start)
 	return shellQuote(strings.ToLower(name)+": "+before) + `"$` + variable + `"`
 }
 

@@ -11,6 +11,7 @@ import (
 	"toolscope/providers/host"
 	"toolscope/providers/replay"
 	"toolscope/stream"
+	"toolscope/stream/tag"
 	"toolscope/ui/display"
 	"toolscope/ui/layout"
 	"toolscope/ui/modes"
@@ -149,7 +150,7 @@ func composeDraft(k draftKey, c host.CapturedRequest, draw display.Drawer) *draf
 	if k.trouble != "" {
 		d.addNote(screen.Bad, draw.Format("can't be sent: %s", k.trouble))
 	}
-	if bytes.Contains(c.Body, []byte("[redacted:")) {
+	if tag.IsIn(c.Body) {
 		d.addNote(screen.Caution, display.Lit("secrets were redacted in the capture: [redacted:...] is sent instead"))
 	}
 	if k.policy == unchanged {
