@@ -22,10 +22,10 @@ type callIndex struct {
 	latest   map[replay.MatchKey]uint32 // number of the latest posting of each key
 	byTurn   map[int32]uint32           // number of each turn's entry
 	sorts    []indexProgress
-	calls    int    // number of calls in all entries
-	search   uint32 // number of the latest search
-	reported bool   // it was reported that calls were dropped
-	all      bool   // for tests: search every turn
+	calls    int                 // number of calls in all entries
+	search   uint32              // number of the latest search
+	reported bool                // it was reported that calls were dropped
+	addTurns func(*candidateSet) // for tests: replaces the search by keys
 }
 
 // maxRecalled is the maximum number of calls in the index.
@@ -322,16 +322,6 @@ func (l *candidateSet) addCandidate(f *indexedTurn, search uint32) {
 	}
 }
 
-// addAll adds all turns that Find may add. It is used in tests, in place of a search by keys.
-func (l *candidateSet) addAll() {
-	for i := range l.in.recall.entries {
-		f := &l.in.recall.entries[i]
-		if c, ok := l.in.candidateOf(f); ok && c.Ended() && !f.void && !f.shown && (l.own || f.exchange != l.exchange) {
-			l.turns = append(l.turns, f.turn)
-		}
-	}
-}
-
 // earlierTurns returns the turns that have ended and whose calls the request may send back.
 func (h *history) earlierTurns(history *replay.History) (turns []replay.Candidate) {
 	in := h.x.in
@@ -346,8 +336,8 @@ func (h *history) earlierTurns(history *replay.History) (turns []replay.Candidat
 		next = f.turn
 		l.addCandidate(f, in.recall.search)
 	}
-	if in.recall.all {
-		l.addAll()
+	if in.recall.addTurns != nil {
+		in.recall.addTurns(&l)
 	} else {
 		history.Find(&l)
 	}

@@ -74,7 +74,8 @@ func (r recorded) turnsOf(asked bool) (turns []replay.Candidate) {
 		s.Apply(stream.Event{Kind: stream.TurnClose, Turn: n})
 		c := replay.Candidate{Turn: s.Turn(n), Target: r.to}
 		if asked {
-			c.Position = replay.PositionOf(r.messages[:i])
+			for _, c.Position = range replay.Along(r.messages[:i]) {
+			}
 		}
 		turns = append(turns, c)
 	}

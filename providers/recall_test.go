@@ -18,7 +18,7 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 	fates := map[string]int{}
 	for seed := range inLong(15, 60) {
 		all, some := new(Inspector), new(Inspector)
-		all.recall.all = true
+		all.recall.addTurns = (*candidateSet).addAll
 		some.recall.first, some.recall.from = math.MaxUint32-20, math.MaxUint32-60
 		anyTalk(seed, 60, all)
 		anyTalk(seed, 60, some)
@@ -36,6 +36,16 @@ func TestRecallLeavesNothingOut(t *testing.T) {
 	for _, f := range []replay.Treatment{replay.Intact, replay.WasReformatted, replay.WasEmptied, replay.WasAltered, replay.WasDropped, replay.WasOrphaned, replay.WasMoved} {
 		if fates[string(f)] == 0 {
 			t.Errorf("no call was %s", f)
+		}
+	}
+}
+
+// addAll adds all turns that Find may add.
+func (l *candidateSet) addAll() {
+	for i := range l.in.recall.entries {
+		f := &l.in.recall.entries[i]
+		if c, ok := l.in.candidateOf(f); ok && c.Ended() && !f.void && !f.shown && (l.own || f.exchange != l.exchange) {
+			l.turns = append(l.turns, f.turn)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package fault
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -350,6 +351,21 @@ func TestFaultValues(t *testing.T) {
 		}
 		if refusal := NewSet([]Fault{f}).Refusal(); (refusal != nil) != f.Is("status") {
 			t.Errorf("%s: the refusal is %v", word, refusal)
+		}
+	}
+}
+
+// TestEachLine checks the lines of server-sent events with each kind of line break.
+func TestEachLine(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "a": "a@1", "a\nb\n": "a@2 b@4", "a\r\nb\r\n\r\n": "a@3 b@6 @8", "a\r\rb": "a@2 @3 b@4", "a\n\rb\r": "a@2 @3 b@5",
+	} {
+		var got []string
+		for line, end := range eachLine([]byte(text)) {
+			got = append(got, fmt.Sprintf("%s@%d", line, end))
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q", text, got)
 		}
 	}
 }

@@ -375,8 +375,8 @@ func (m *awsSplitter) next(p []byte) (int, bool) {
 	return taken + n, m.left == 0
 }
 
-// eachLine yields the lines of server-sent events without their line breaks, and the offset after each. It yields an
-// empty line inside a line break of CR and LF.
+// eachLine yields the lines of server-sent events without their line breaks, and the offset after each. A line break is
+// CR, LF, or CR and LF.
 func eachLine(p []byte) func(yield func(line []byte, end int) bool) {
 	return func(yield func([]byte, int) bool) {
 		for at := 0; at < len(p); {
@@ -386,6 +386,9 @@ func eachLine(p []byte) func(yield func(line []byte, end int) bool) {
 				return
 			}
 			end := at + n + 1
+			if bytes.HasPrefix(p[end-1:], []byte("\r\n")) {
+				end++
+			}
 			if !yield(p[at:at+n], end) {
 				return
 			}

@@ -120,11 +120,7 @@ const callerType = "code_execution_20250825"
 
 // decodeHistory reads the history of a request. The system prompt is the first message.
 func decodeHistory(request []byte) ([]protocol.Message, error) {
-	messages, err := protocol.ReadMessages(request, readMessage)
-	if system := readBlocks(json.Value(request).Get("system")); len(system) > 0 {
-		messages = append([]protocol.Message{{Role: protocol.System, Parts: system}}, messages...)
-	}
-	return messages, err
+	return protocol.ReadSystemAndMessages(request, readMessage, readBlocks)
 }
 
 func readMessage(v json.Value) protocol.Message {

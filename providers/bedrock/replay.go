@@ -100,11 +100,7 @@ func writeBlock(w *json.Writer, p *protocol.Part) {
 
 // decodeHistory reads the history of a request. The system prompt is the first message.
 func decodeHistory(request []byte) ([]protocol.Message, error) {
-	messages, err := protocol.ReadMessages(request, readMessage)
-	if system := readBlocks(json.Value(request).Get("system")); len(system) > 0 {
-		messages = append([]protocol.Message{{Role: protocol.System, Parts: system}}, messages...)
-	}
-	return messages, err
+	return protocol.ReadSystemAndMessages(request, readMessage, readBlocks)
 }
 
 func readMessage(v json.Value) protocol.Message {

@@ -135,6 +135,15 @@ func ResultText(content json.Value) (text []byte, media int) {
 	return text, media
 }
 
+// ReadSystemAndMessages returns the system prompt, if the request has one, and the messages that ReadMessages returns.
+func ReadSystemAndMessages(request []byte, read func(json.Value) Message, readBlocks func(json.Value) []Part) ([]Message, error) {
+	messages, err := ReadMessages(request, read)
+	if system := readBlocks(json.Value(request).Get("system")); len(system) > 0 {
+		messages = append([]Message{{Role: System, Parts: system}}, messages...)
+	}
+	return messages, err
+}
+
 // ReadMessages reads the messages of a request. If the request is cut off, it returns the complete
 // messages and the error.
 func ReadMessages(request []byte, read func(json.Value) Message) (messages []Message, err error) {

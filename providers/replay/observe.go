@@ -357,16 +357,6 @@ type Position struct {
 	Calls uint64 // hash of the names of the calls so far
 }
 
-// PositionOf returns the position of the request with the given history.
-func PositionOf(history []protocol.Message) (a Position) {
-	if len(history) == 0 {
-		return a
-	}
-	for _, a = range Along(history) {
-	}
-	return a
-}
-
 // Along yields the positions in a history, with the number of calls before each position. It yields a position for
 // each call: that of the request whose response contained the call. The last position is that of the request itself.
 func Along(history []protocol.Message) iter.Seq2[int, Position] {

@@ -185,3 +185,13 @@ func TestHasCallOfSummary(t *testing.T) {
 		}
 	}
 }
+
+// PositionOf returns the position of the request with the given history.
+func PositionOf(history []protocol.Message) (a Position) {
+	if len(history) == 0 {
+		return a
+	}
+	for _, a = range Along(history) {
+	}
+	return a
+}

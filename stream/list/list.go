@@ -66,8 +66,8 @@ func (l *Blocks[T]) FreeBefore(n int) {
 // Has reports whether element i has not been freed.
 func (l *Blocks[T]) Has(i int) bool { return l.blocks[i/BlockSize] != nil }
 
-// List is a list that grows. Its elements never change, so a past list is the beginning of the live one. When a
-// past list adds an element, it finds the element in the live list and copies nothing. The zero value is ready to use.
+// List is a list that grows. Its elements change only through Ptr, so a past list is the beginning of the live one. When
+// a past list adds an element, it finds the element in the live list and copies nothing. The zero value is ready to use.
 type List[T any] struct {
 	of *Blocks[T] // shared by the live list and its past lists
 	n  int
@@ -104,7 +104,8 @@ func (l *List[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// Ptr returns a pointer to element i of a live list, so that the caller can change the element.
+// Ptr returns a pointer to element i, 0 ≤ i < Len(). A change of the element also changes it in past lists, which share
+// it.
 func (l *List[T]) Ptr(i int) *T { return l.of.At(i) }
 
 // Before returns the list as it was when it had n elements.

@@ -236,7 +236,7 @@ type MachineState struct {
 	Skew   time.Duration // clock difference; positive if the machine's clock is ahead
 	Silent bool
 	Ended  bool // it announced that it stops publishing
-	Read   bool // known only from stored data; Age counts from the time when the hub received that data
+	Read   bool // it has not been alive since the view opened; Age counts from the time when the hub received its latest data
 }
 
 // updateStates sets the states of the machines, including machines without turns. It reports whether machines
