@@ -3,16 +3,21 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -181,4 +186,156 @@ func (o *options) output(ctx context.Context, args ...string) (string, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) } // ends compilers as well
 	out, err := cmd.CombinedOutput()
 	return string(out), err
+}
+
+// change replaces a part of a file with other text.
+type change struct {
+	file         string
+	source       []byte
+	from, to     int
+	text         string
+	line, column int
+}
+
+func (c change) apply() []byte {
+	return append(append(append([]byte(nil), c.source[:c.from]...), c.text...), c.source[c.to:]...)
+}
+
+func (c change) String() string {
+	short := func(s string) string {
+		if s = strings.Join(strings.Fields(s), " "); len(s) > 70 {
+			s = s[:70] + "…"
+		}
+		return s
+	}
+	text := short(c.text)
+	if text == "" {
+		text = "(nothing)"
+	}
+	return fmt.Sprintf("%s:%d:%d: %s → %s", filepath.Base(c.file), c.line, c.column, short(string(c.source[c.from:c.to])), text)
+}
+
+// finder collects the possible changes of a file.
+type finder struct {
+	set    *token.FileSet
+	file   string
+	source []byte
+	found  []change
+}
+
+// changesOf returns all possible changes of a file.
+func changesOf(file string) ([]change, error) {
+	source, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	f := &finder{set: token.NewFileSet(), file: file, source: source}
+	parsed, err := parser.ParseFile(f.set, file, source, 0)
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range parsed.Decls {
+		if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil { // only functions are changed, because tables are data
+			ast.Inspect(fn.Body, f.look)
+		}
+	}
+	return f.found, nil
+}
+
+func (f *finder) add(n ast.Node, text string) {
+	at, end := f.set.Position(n.Pos()), f.set.Position(n.End())
+	f.found = append(f.found, change{f.file, f.source, at.Offset, end.Offset, text, at.Line, at.Column})
+}
+
+func (f *finder) textOf(n ast.Node) string {
+	return string(f.source[f.set.Position(n.Pos()).Offset:f.set.Position(n.End()).Offset])
+}
+
+// swapped maps an operator to the operator that replaces it.
+var swapped = map[token.Token]string{
+	token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">", token.EQL: "!=", token.NEQ: "==",
+	token.ADD: "-", token.SUB: "+", token.MUL: "/", token.QUO: "*", token.AND: "|", token.OR: "&", token.SHL: ">>", token.SHR: "<<",
+}
+
+func (f *finder) look(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.BinaryExpr:
+		left, right := f.textOf(n.X), f.textOf(n.Y)
+		if n.Op == token.LAND || n.Op == token.LOR {
+			f.add(n, left)
+			f.add(n, right)
+		} else if op := swapped[n.Op]; op != "" {
+			f.add(n, left+" "+op+" "+right)
+		}
+	case *ast.IfStmt:
+		f.add(n.Cond, "!("+f.textOf(n.Cond)+")")
+	case *ast.UnaryExpr:
+		if n.Op == token.NOT {
+			f.add(n, f.textOf(n.X))
+		}
+	case *ast.BasicLit:
+		if i, err := strconv.Atoi(n.Value); err == nil && n.Kind == token.INT {
+			f.add(n, strconv.Itoa(i+1))
+		}
+	case *ast.Ident:
+		switch n.Name {
+		case "true":
+			f.add(n, "false")
+		case "false":
+			f.add(n, "true")
+		}
+	case *ast.ExprStmt, *ast.IncDecStmt, *ast.BranchStmt:
+		f.add(n, "")
+	case *ast.AssignStmt:
+		if n.Tok != token.DEFINE {
+			f.add(n, "")
+		}
+	case *ast.ReturnStmt:
+		if len(n.Results) == 0 {
+			f.add(n, "")
+		}
+	}
+	return true
+}
+
+// block is a part of a file that a test runs.
+type block struct{ fromLine, fromColumn, toLine, toColumn int }
+
+// coverage contains the blocks that tests run, by file name.
+type coverage map[string][]block
+
+// coverage runs the tests on the unchanged code and returns the blocks that they run. The tests must pass.
+func (o *options) coverage(profile string) (coverage, error) {
+	args := []string{"test", "-count=1", "-run", o.run, "-coverprofile", profile, "-coverpkg", o.pkg}
+	if out, err := o.output(context.Background(), append(args, o.tests...)...); err != nil {
+		return nil, fmt.Errorf("the tests fail even without a change: %w\n%s", err, out)
+	}
+	file, err := os.Open(profile)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	c := coverage{}
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		name, rest, ok := strings.Cut(lines.Text(), ".go:")
+		var b block
+		var statements, times int
+		if _, err := fmt.Sscanf(rest, "%d.%d,%d.%d %d %d", &b.fromLine, &b.fromColumn, &b.toLine, &b.toColumn, &statements, &times); ok && err == nil && times > 0 {
+			base := filepath.Base(name) + ".go"
+			c[base] = append(c[base], b)
+		}
+	}
+	return c, lines.Err()
+}
+
+// has reports whether a test runs the code at a change.
+func (c coverage) has(at change) bool {
+	for _, b := range c[filepath.Base(at.file)] {
+		after := at.line > b.fromLine || at.line == b.fromLine && at.column >= b.fromColumn
+		if after && (at.line < b.toLine || at.line == b.toLine && at.column <= b.toColumn) {
+			return true
+		}
+	}
+	return false
 }
