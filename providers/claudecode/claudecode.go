@@ -92,7 +92,7 @@ func isAnthropic(message json.Value) bool {
 
 // findings are the findings that only this protocol reports.
 var findings = []*stream.Diagnosis{
-	sessionCost, usagePartial,
+	sessionCost, sessionStopped, usagePartial,
 }
 
 var (
@@ -100,6 +100,12 @@ var (
 		Code: "SESSION_COST", Severity: stream.Info, By: stream.Client,
 		Meaning: "Claude Code reports the cost of the session so far.",
 		Advice:  "Nothing. You can compare this cost with the cost of the turns.",
+	}
+	sessionStopped = &stream.Diagnosis{
+		Code: "SESSION_STOPPED", Severity: stream.Warn, By: stream.Client,
+		Verdict: "stopped",
+		Meaning: "Claude Code ended the session before the model had finished: it reached a limit that was set for it, such as --max-turns, or an error occurred in Claude Code.",
+		Advice:  "Raise the limit, or read Claude Code's own messages. The provider is not at fault.",
 	}
 	usagePartial = &stream.Diagnosis{
 		Code: "USAGE_PARTIAL", Severity: stream.Info, By: stream.Client,
@@ -343,9 +349,11 @@ func (d *decoder) endRequest() {
 			c.Find(protocol.CallDenied, "Claude Code had no permission to run the call")
 		}
 	}
-	subtype := d.line.subtype.Text()
-	if (d.line.isError.IsTrue() || strings.HasPrefix(subtype, "error")) && !(d.stopped && subtype == "error_during_execution") {
-		d.reportFailedResult(subtype)
+	switch subtype := d.line.subtype.Text(); {
+	case strings.HasPrefix(subtype, "error"):
+		d.reportStop(subtype)
+	case d.line.isError.IsTrue():
+		d.reportFailedResult()
 	}
 	d.stopped = false
 	d.closeAgents()
@@ -357,17 +365,32 @@ func (d *decoder) endRequest() {
 	}
 }
 
+// reportStop reports that Claude Code itself ended the session, because of a limit or an error in the program. It does
+// nothing if another reason was already reported. An error of the provider has another subtype.
+func (d *decoder) reportStop(subtype string) {
+	words := subtype
+	if more := joinElements(d.line.errors); more != "" {
+		words += ": " + more
+	}
+	t := d.Current()
+	switch last := d.Last(); {
+	case t == nil && last == nil:
+		t = d.Open(stream.Opening{Model: d.model})
+	case t != nil:
+	case d.failed != last && !(d.stopped && subtype == "error_during_execution"):
+		last.Find(sessionStopped, "Claude Code ended the session itself: %s", words)
+	}
+	t.CutByClient("Claude Code ended the session: " + words)
+}
+
 // reportFailedResult reports that a request ended with an error, unless its turn has already reported one.
-func (d *decoder) reportFailedResult(subtype string) {
+func (d *decoder) reportFailedResult() {
 	t := cmp.Or(d.Current(), d.Last())
 	if t == nil {
 		t = d.Open(stream.Opening{Model: d.model})
 		defer t.End()
 	}
-	if subtype == "success" { // this code means only that the session itself ended
-		subtype = ""
-	}
-	d.reportError(t, subtype, cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended with an error"))
+	d.reportError(t, "", cmp.Or(d.line.result.Text(), joinElements(d.line.errors), "the session ended with an error"))
 }
 
 // joinElements returns the elements of a list as text, separated by semicolons.
