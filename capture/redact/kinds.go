@@ -570,9 +570,13 @@ var contexts = []*rule{
 	{name: "password", after: " -a ", expects: looseValue, shape: word + `{8,}`, where: commandOf("redis-cli"), is: looksPassword, hit: "redis-cli -h h.example -a {24} ping", miss: "redis-cli -a internationalization", from: "redis.io/docs: redis-cli"},
 	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("sshpass"), is: looksPassword, hit: "sshpass -p '{16}' ssh u@h.example", miss: "sshpass -p internationalization ssh u@h.example", from: "man sshpass"},
 	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("login"), is: looksPassword, hit: "docker login -u u -p {24} r.example", miss: "docker login -u u -p internationalization", from: "docs.docker.com: docker login"},
-	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("mongo"), is: looksPassword, hit: "mongosh -u u -p {24} db", miss: "mongosh -u u -p internationalization", from: "mongodb.com/docs: mongosh"},
+	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("mongo", "cqlsh "), is: looksPassword, hit: "mongosh -u u -p {24} db", miss: "mongosh -u u -p internationalization", from: "mongodb.com/docs: mongosh"},
 	{name: "password", after: " -w ", expects: looseValue, shape: word + `{8,}`, where: commandOf("ldap"), is: looksPassword, hit: "ldapsearch -D cn=a -w {16} -b dc=b", miss: "ldapsearch -D cn=a -w internationalization", from: "man ldapsearch"},
-	{name: "password", after: " -P ", expects: looseValue, shape: word + `{8,}`, where: commandOf("sqlcmd", "zip "), is: looksPassword, hit: "sqlcmd -S h -U sa -P {16}", miss: "sqlcmd -S h -U sa -P internationalization", from: "learn.microsoft.com: sqlcmd"},
+	{name: "password", after: " -P ", expects: looseValue, shape: word + `{8,}`, where: commandOf("sqlcmd", "zip ", "mosquitto_"), is: looksPassword, hit: "sqlcmd -S h -U sa -P {16}", miss: "sqlcmd -S h -U sa -P internationalization", from: "learn.microsoft.com: sqlcmd"},
+	{name: "password", after: "\", \"", where: isCredentialCall, shape: inQuotes, is: looksPassword, ends: isDoubleQuote, hit: "req.SetBasicAuth(\"app\", \"{20}\")", miss: "fmt.Println(\"app\", \"{20}\")", from: "pkg.go.dev/net/http"},
+	{name: "password", after: "', '", where: isCredentialCall, shape: inSingle, is: looksPassword, ends: isQuote, hit: "auth=('app', '{20}')", miss: "print('app', '{20}')", from: "requests.readthedocs.io"},
+	{name: "userinfo", after: "creds ", expects: looseValue, shape: `[\w.@/-]+:` + word + `{8,}`, is: afterColon, hit: "skopeo copy --src-creds app:{20} a b", miss: "creds of:of-all-the-things", from: "github.com/containers/skopeo"},
+	{name: "userinfo", after: "creds=", expects: looseValue, shape: `[\w.@/-]+:` + word + `{8,}`, is: afterColon, hit: "podman pull --creds=app:{20} a", miss: "creds=of:of-all-the-things", from: "github.com/containers/skopeo"},
 	{name: "password", after: "PASSWORD '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u PASSWORD '{16}';", miss: "CREATE USER u PASSWORD 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
 	{name: "password", after: "password '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u password '{16}';", miss: "CREATE USER u password 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
 	{name: "password", after: "Password '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u Password '{16}';", miss: "CREATE USER u Password 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
@@ -892,6 +896,24 @@ func isPgpassRest(text []byte) bool {
 var digits = classOf("", "09")
 
 func isQuote(c byte) bool { return c == '\'' }
+
+func isDoubleQuote(c byte) bool { return c == '"' }
+
+// isCredentialCall reports whether a text ends between the name and the password of a call, as in
+// SetBasicAuth("app", " and auth=("app", ".
+func isCredentialCall(tail []byte) bool {
+	open := bytes.LastIndexByte(tail, '(')
+	if open < 0 {
+		return false
+	}
+	name := bytes.TrimPrefix(tail[open+1:len(tail)-len(`", "`)], []byte(`"", `)) // PlainAuth has an identity before the name
+	if len(name) < 2 || bytes.IndexByte(name[1:], name[0]) >= 0 {
+		return false
+	}
+	call := bytes.TrimRight(tail[:open], "= ")
+	called := bytes.ToLower(call[len(call)-countTrailing(call, inName):])
+	return bytes.HasSuffix(called, []byte("auth")) || bytes.HasSuffix(called, []byte("credentials"))
+}
 
 // isReturn reports whether a character is a line break, or begins its escape.
 func isReturn(c byte) bool { return c == '\r' || c == '\n' || c == '\\' }

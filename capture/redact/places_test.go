@@ -327,6 +327,9 @@ func TestValuesWithoutSigns(t *testing.T) {
 		"client.setApiKey(\"V\");", "PASSWORD('V')", "<apiKey type=\"string\">V</apiKey>", "<string name=\"api_key\">V</string>",
 		"<token>\n  V\n</token>", "&lt;password&gt;V&lt;/password&gt;", "insert into t (name, token) values ('a', 'V');", "id, name, token\n1, bob, V\n",
 		"id;token\n1;V\n", "| id | token |\n|---|---|\n| 1 | V |\n", "Access key ID,Secret access key\nx,V\n", "map[X-Api-Key:[V]]", "TOKEN ?= V\n",
+		"{\"API Key\":\"V\"}", "token = f\"V\"", "{'password': u'V'}", "x['api_key'] ||= 'V'", "tokens: [\"V\"]", "tokens = (\"V\",)", "TOKENS=(V)", "password has been set to V",
+		"API key\n-------\nV\n", "Your API key:\n\nV\n", "<entry key=\"password\">V</entry>", "<setting name=\"ApiKey\">\n  <value>V</value>", "<input type=\"password\" value=\"V\">",
+		"auth=(\"app\", \"V\")", "PlainAuth(\"\", \"app\", \"V\", host)", "NewStaticCredentials(\"app\", \"V\", \"\")", "mosquitto_pub -u u -P V", "skopeo copy --src-creds u:V a b",
 	} {
 		body := `{"content":` + quoted(strings.ReplaceAll(text, "V", value)) + `}`
 		if got := through(redactor(), body, 1<<20); strings.Contains(got, value) {
@@ -342,6 +345,7 @@ func TestValuesWithoutSigns(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
+		"secrets: []string{\"optional_secret\"},", "PlainAuth(\"\", \"user@example.com\", \"pass\", \"smtp.example.com\")", "token = result.next2Page3Of4",
 		"the token was refreshed at 2026-01-02T03:04:05Z", "the page token " + value, "the key " + value, "token handleTokenRefresh2 of the app", "secret key of-all-the-things-2",
 		"getToken(\"tokens-of-2026\")", "token:\n  of-all-the-things-2\n", `{"js-tokens":{"integrity":"` + value + `"}}`, `{"token":{"id":"` + value + `"}}`,
 		"	encodeUserPassword\n	encodeFragment2Of3Things\n", "  return token;\n  fillOptional2Properties(node);\n", "| id | name |\n|---|---|\n| 1 | " + value + " |\n",

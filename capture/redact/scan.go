@@ -150,7 +150,9 @@ func newScanner(shapes []*rule) *scanner {
 	for _, end := range []string{"Key ", "Key\n", "&gt;", `ng">`, `xt">`} { // other ends of names, elements and calls
 		s.addContext(end)
 	}
-	s.addAssignment(" ?=")
+	for _, sign := range []string{" ?=", "||="} {
+		s.addAssignment(sign)
+	}
 	for _, end := range []string{"UES(", "UES ", "UES\n", "ues(", "ues "} { // the ends of VALUES
 		s.addContext(end)
 	}

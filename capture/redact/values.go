@@ -107,11 +107,11 @@ func isLine(is secretCheck) secretCheck {
 
 // isTyped reports whether a text is an expression in a program, or has one before its first bracket.
 func isTyped(text []byte) bool {
-	if n := bytes.IndexAny(text, "([{"); n > 0 {
+	if n := bytes.IndexAny(text, "([{"); n > 0 && text[0] != ']' {
 		literal := text[n] == '{' && n == len(text)-1 && 'A' <= text[0] && text[0] <= 'Z' && countTrailing(text[:n], inWord) == n
 		return isWords(text[:n]) || isExpression(text[:n]) || text[n] == '(' || literal
 	}
-	return isExpression(text) || text[0] == '!' && isWords(bytes.TrimLeft(text, "!"))
+	return isExpression(text) || text[0] == '!' && isWords(bytes.TrimLeft(text, "!")) || text[0] == ']'
 }
 
 // valueRule completes the rule of a value. If must is set, the value must be followed by one of the ends; otherwise,
@@ -151,8 +151,17 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	if !ok && scope == inText && sign == ':' && n > 3 && name[n-1] == 's' && endsName(name[:n-1]) && isLineStart(before, name, sign, true) { // api_keys:
 		known, ok = credentialName(name, inKey)
 	}
+	if !ok && scope == inText && n > 3 && name[n-1]|0x20 == 's' && endsName(name[:n-1]) { // tokens: ["…"]
+		known, ok = credentialName(name[:n-1], inText)
+	}
 	if !ok && isValueName(name) {
 		known, ok = pairedName(before)
+	}
+	if n := len(before); !ok && scope == inKey && n > 1 && before[n-1] == ' ' { // "API Key":
+		n -= countTrailing(before, inPhrase)
+		if n > 0 && (before[n-1] == '"' || before[n-1] == '\'') {
+			known, ok = credentialName(rest[n:], inKey)
+		}
 	}
 	if n := len(before); !ok && scope == inText && sign == ':' && n > 1 && sortOf(name[0]) > 0 && before[n-1] == ' ' { // API key:
 		n -= 1 + countTrailing(before[:n-1], inName)
@@ -177,7 +186,10 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 }
 
 // beforeSign are characters between a name, or the quote after it, and the sign of an assignment.
-var beforeSign = classOf(" \t*?")
+var beforeSign = classOf(" \t*?|")
+
+// inPhrase are the characters of a name of several words.
+var inPhrase = classOf("_-. ", "az", "AZ", "09")
 
 // trimColour removes a terminal's colour code from the end of a text.
 func trimColour(text []byte) []byte {
@@ -249,7 +261,8 @@ func pairedName(text []byte) (known secretName, ok bool) {
 	n := countTrailing(text, inName)
 	name := text[len(text)-n:]
 	text = bytes.TrimRight(text[:len(text)-n], " \t\"':=")
-	if n == 0 || !isNameName(text[len(text)-countTrailing(text, inName):]) {
+	field := text[len(text)-countTrailing(text, inName):]
+	if n == 0 || !isNameName(field) && (string(field) != "type" || string(name) != "password") {
 		return secretName{}, false
 	}
 	return headerName(name)
@@ -304,14 +317,20 @@ func listedName(text []byte) (known secretName, ok bool) {
 // false if there is none.
 func elementName(text []byte) (known secretName, ok bool) {
 	text = text[:len(text)-1]
-	text = text[bytes.LastIndexByte(text, '<')+1:]
-	tag, attributes, _ := bytes.Cut(text, []byte(" "))
+	start := bytes.LastIndexByte(text, '<') + 1
+	before := text[:max(0, start-1)]
+	tag, attributes, _ := bytes.Cut(text[start:], []byte(" "))
 	if name := tag[bytes.IndexByte(tag, ':')+1:]; len(name) > 0 && countTrailing(name, inName) == len(name) {
 		known, ok = credentialName(name, inText)
 	}
-	if name, named := bytes.CutPrefix(attributes, []byte(`name="`)); named && !ok { // <property name="password">
-		name, _, _ = bytes.Cut(name, []byte(`"`))
-		known, ok = credentialName(name, inText)
+	for _, attribute := range []string{`name="`, `key="`} {
+		if name, named := bytes.CutPrefix(attributes, []byte(attribute)); named && !ok { // <property name="password">
+			name, _, _ = bytes.Cut(name, []byte(`"`))
+			known, ok = credentialName(name, inText)
+		}
+	}
+	if outer := bytes.TrimRight(before, " \t\r\n"); !ok && isValueName(tag) && bytes.HasSuffix(outer, []byte(">")) { // <setting name="password"><value>
+		return elementName(outer)
 	}
 	return known, ok
 }
@@ -517,6 +536,7 @@ type expectation struct {
 	folded bool // the value is on the next line, as in YAML after >-
 	colour bool // a terminal's colour code, which may precede the value, has begun
 	tag    bool // an anchor or a tag of YAML, which may precede the value, has begun
+	letter bool // the latest character may be the letter before a string in Python, Rust or C++
 	gap    int  // number of characters since the context
 	words  int  // number of words that were tried as an authorization
 	quote  int  // length of the quote before the value
@@ -654,6 +674,12 @@ func (m *matcher) nextRule(u character) *rule {
 		}
 	}
 	rule := w.rule
+	if w.letter {
+		if w.letter = false; c != '"' && c != '\'' {
+			*w = expectation{}
+			return nil
+		}
+	}
 	switch {
 	case w.tag:
 		w.tag = c != ' ' && c != '\n' && w.gap <= maxIndent
@@ -664,7 +690,7 @@ func (m *matcher) nextRule(u character) *rule {
 	case w.sign == 0: // after a context, the secret begins immediately
 	case (c == ' ' || c == '\t') && w.gap <= maxSpaces || w.folded && (c <= ' ' || c == '-' || c == '+') && w.gap <= maxIndent:
 		return nil
-	case c == '*' && w.sign == ':' && w.gap <= 3, c == '[' && (w.quoted && w.sign == ':' && w.gap <= 3 || w.gap == 1): // Markdown, or a list
+	case c == '*' && w.sign == ':' && w.gap <= 3, c == '[' && w.gap <= 3, c == '(' && w.sign == '=' && w.gap <= 2: // Markdown, or a list
 		return nil
 	case c == '\n' && w.sign == '>' && w.gap == 1, c == '\n' && w.sign == ':' && !w.quoted && !w.folded: // on the next line
 		w.folded, w.rule = true, values[w.name.value][spokenForm]
@@ -690,7 +716,9 @@ func (m *matcher) nextRule(u character) *rule {
 		return nil
 	}
 	quoted := w.quoted && w.sign != 0
-	*w = expectation{}
+	if w.letter = w.sign != 0 && strings.IndexByte("fFrRbBuUL", c) >= 0; !w.letter {
+		*w = expectation{}
+	}
 	if quoted {
 		return nil
 	}
@@ -698,7 +726,7 @@ func (m *matcher) nextRule(u character) *rule {
 }
 
 // linkWords are words between the name of a credential and its value in a sentence.
-var linkWords = wordSet("is was to as value provided")
+var linkWords = wordSet("is was to as value provided set been has now changed reset updated")
 
 // afterName are signs of Markdown, and a colon, directly after the name of a credential in a sentence.
 var afterName = classOf("`*:")
@@ -731,7 +759,9 @@ func spokenName(text []byte) (known secretName, ok bool) {
 // nextSpoken returns the rule for a value without a sign before it, at the beginning of one of the next words.
 func (m *matcher) nextSpoken(c, last byte) *rule {
 	w := &m.want
-	between := func(c byte) bool { return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#\\", c) >= 0 }
+	between := func(c byte) bool {
+		return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#\\", c) >= 0 || c == '\n' && w.sign == '\n'
+	}
 	switch {
 	case w.gap > maxIndent || c == '\n' && w.words > 0 || !between(c) && !alnum[c]:
 		*w = expectation{}
