@@ -7,6 +7,7 @@ import (
 
 	"toolscope/capture"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // cline reads the history of a task that Cline, Roo Code and Kilo Code keep for the next request. The history is one
@@ -71,7 +72,8 @@ func (c *clineReader) entry(recs []capture.Record, m []byte) []capture.Record {
 	switch model := hasText(f[0], "assistant"); {
 	case model:
 		c.writeResponse(time.Time{}, at, m)
-		c.endExchange("", "", "")
+		end := clineEnds[clineInterrupter(f[1])]
+		c.endExchange(end.End, end.Why, end.By)
 		fallthrough
 	case hasText(f[0], "user"):
 		if nonEmptyText(f[1]) != nil || json.FirstElement(f[1]) != nil {
@@ -79,6 +81,30 @@ func (c *clineReader) entry(recs []capture.Record, m []byte) []capture.Record {
 		}
 	}
 	return c.recs
+}
+
+// clineInterrupted matches the end of a response that was interrupted. The programs stop a response if the user cancels it
+// or rejects its call. Older versions also stop it after its first call.
+var clineInterrupted = lazyregexp.New(`\n\n\[Response interrupted by (user|user feedback|API Error|a tool use result)\b[^\]\n]*\]$`)
+
+// clineEnds are the ends of responses, by what interrupted them.
+var clineEnds = map[string]capture.Record{
+	"user":              {End: capture.EndCut, Why: "the user interrupted the response", By: capture.Client},
+	"user feedback":     {End: capture.EndCut, Why: "the user rejected a call of the response", By: capture.Client},
+	"a tool use result": {End: capture.EndCut, Why: "the client stopped the response after its first call", By: capture.Client},
+	"API Error":         {End: capture.EndCut, Why: "the stream of the response failed", By: capture.Network},
+}
+
+// clineInterrupter returns what interrupted a response, or "" for a complete response.
+func clineInterrupter(content []byte) string {
+	words, _ := json.Text(content)
+	for block := range json.Elements(content) {
+		words = []byte(json.FindText(block, "text"))
+	}
+	if m := clineInterrupted().FindSubmatch(words); m != nil {
+		return string(m[1])
+	}
+	return ""
 }
 
 // clineScreen reads ui_messages.json, in which Cline, Roo Code and Kilo Code keep the screen content of a

@@ -23,7 +23,7 @@ var copilotSession = capture.Format{
 		return s
 	},
 	New: func(in *capture.Input) capture.Reader {
-		return &entryReader{in: in, book: &copilotReader{in: in, logs: map[string]*sessionLog{}}}
+		return &entryReader{in: in, book: &copilotReader{in: in, logs: map[string]*sessionLog{}, waiting: map[*sessionLog]bool{}}}
 	},
 }
 
@@ -32,7 +32,8 @@ type copilotReader struct {
 	in      *capture.Input
 	session []byte // the event with the id of the session
 	logs    map[string]*sessionLog
-	order   []*sessionLog // the conversations, in the order in which they began
+	waiting map[*sessionLog]bool // conversations that wait for a response
+	order   []*sessionLog        // the conversations, in the order in which they began
 }
 
 // logOf returns the conversation of an agent, and creates it if necessary.
@@ -57,7 +58,20 @@ func (c *copilotReader) entry(recs []capture.Record, line []byte) []capture.Reco
 	switch stringOf(f[0]) {
 	case "session.start", "session.resume":
 		c.session = line
+	case "assistant.turn_start":
+		c.waiting[l] = true
+	case "abort":
+		for _, of := range c.order { // the user stops all agents
+			if c.waiting[of] {
+				of.recs, l.recs = l.recs, nil
+				of.beginRequest(time.Time{})
+				of.endExchange(capture.EndCut, "the user aborted the request", capture.Client)
+				l.recs = of.recs
+			}
+		}
+		clear(c.waiting)
 	case "assistant.message":
+		delete(c.waiting, l)
 		l.writeResponse(time.Time{}, at, line)
 		l.endExchange("", "", "")
 		l.addEntry(line, at, false)
@@ -66,6 +80,7 @@ func (c *copilotReader) entry(recs []capture.Record, line []byte) []capture.Reco
 			l.writeAside(at, nil, line)
 		}
 	case "session.error":
+		delete(c.waiting, l)
 		l.writeResponse(time.Time{}, at, line)
 		l.endExchange("", "", "")
 	case "user.message":

@@ -131,6 +131,12 @@ func (g *geminiReader) message(m []byte) {
 			g.addEntry(m, at, hasGeminiResult(content))
 		}
 		g.waits = true
+	case hasText(kind, "info") && g.waits && (hasText(content, "Request cancelled.") || hasText(content, "User cancelled the request.")):
+		g.endMessage()
+		g.known[id] = id != ""
+		g.beginRequest(time.Time{})
+		g.endExchange(capture.EndCut, "the user cancelled the request", capture.Client)
+		g.waits = false
 	case hasText(kind, "error") && g.waits:
 		g.endMessage()
 		g.known[id] = id != ""

@@ -200,3 +200,29 @@ func TestSummariesAreCounted(t *testing.T) {
 		}
 	}
 }
+
+// TestInterruptedTalks checks responses and requests that the user interrupted, according to the entries of a session,
+// and errors and stopped tools that are not interruptions.
+func TestInterruptedTalks(t *testing.T) {
+	for file, want := range map[string]string{
+		"cline/interrupted.json":     "aborted CLIENT_GONE, complete, aborted CONNECTION_LOST, aborted CLIENT_GONE",
+		"copilot/aborted.jsonl":      "aborted CLIENT_GONE, complete",
+		"gemini-cli/cancelled.jsonl": "aborted CLIENT_GONE, complete",
+		"qwen-code/aborted.jsonl":    "aborted CLIENT_GONE, aborted PROVIDER_ERROR",
+	} {
+		var all []string
+		for _, l := range printed(t, "../../capture/formats/testdata/"+file) {
+			if l.Type != "turn" {
+				continue
+			}
+			words := l.Phase
+			for _, f := range l.Findings {
+				words += " " + f.Code
+			}
+			all = append(all, words)
+		}
+		if got := strings.Join(all, ", "); got != want {
+			t.Errorf("%s: %s", file, got)
+		}
+	}
+}
