@@ -73,6 +73,9 @@ var secretNames = []secretName{
 	{"authsalt", "salt", isRandom, wordEnd, everywhere}, {"loggedinsalt", "salt", isRandom, wordEnd, everywhere}, {"noncesalt", "salt", isRandom, wordEnd, everywhere},
 	{"secretstring", "secret", isPassword, anyEnd, everywhere}, {"keystring", "api_key", isRandom, wordEnd, everywhere}, {"servicerolekey", "api_key", isRandom, anyEnd, everywhere},
 	{"appkey", "api_key", isRandom, wordEnd, everywhere}, {"passcode", "password", isPassword, wordEnd, everywhere}, {"passkey", "password", isRandom, wordEnd, everywhere},
+	{"licensekey", "license_key", isRandom, anyEnd, everywhere}, {"activationkey", "license_key", isRandom, anyEnd, everywhere}, {"storagekey", "account_key", isRandom, wordEnd, everywhere},
+	{"adminkey", "api_key", isRandom, wordEnd, everywhere}, {"applicationkey", "api_key", isRandom, wordEnd, everywhere},
+	{"fernetkey", "encryption_key", isRandom, anyEnd, everywhere}, {"recoverycode", "recovery_code", isRandom, wordEnd, everywhere}, {"rootpw", "password", isPassword, wordEnd, everywhere},
 	{"dockerconfigjson", "credentials", isRandom, anyEnd, inKey | inText},
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }

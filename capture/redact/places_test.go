@@ -329,7 +329,8 @@ func TestValuesWithoutSigns(t *testing.T) {
 		"id;token\n1;V\n", "| id | token |\n|---|---|\n| 1 | V |\n", "Access key ID,Secret access key\nx,V\n", "map[X-Api-Key:[V]]", "TOKEN ?= V\n",
 		"{\"API Key\":\"V\"}", "token = f\"V\"", "{'password': u'V'}", "x['api_key'] ||= 'V'", "tokens: [\"V\"]", "tokens = (\"V\",)", "TOKENS=(V)", "password has been set to V",
 		"API key\n-------\nV\n", "Your API key:\n\nV\n", "<entry key=\"password\">V</entry>", "<setting name=\"ApiKey\">\n  <value>V</value>", "<input type=\"password\" value=\"V\">",
-		"auth=(\"app\", \"V\")", "PlainAuth(\"\", \"app\", \"V\", host)", "NewStaticCredentials(\"app\", \"V\", \"\")", "mosquitto_pub -u u -P V", "skopeo copy --src-creds u:V a b",
+		"auth=(\"app\", \"V\")", "PlainAuth(\"\", \"app\", \"V\", host)", "NewStaticCredentials(\"app\", \"V\", \"\")", "mosquitto_pub -u u -P V", "<secret id=\"a\">V</secret>", "Token (V)", "token [V]",
+		"license_key: V", "activation_key: V", "fernet_key = V", "dd-application-key: V", "Recovery code: V", "rdesktop -p V h", "skopeo copy --src-creds u:V a b",
 	} {
 		body := `{"content":` + quoted(strings.ReplaceAll(text, "V", value)) + `}`
 		if got := through(redactor(), body, 1<<20); strings.Contains(got, value) {

@@ -150,6 +150,8 @@ func newScanner(shapes []*rule) *scanner {
 	for _, end := range []string{"Key ", "Key\n", "&gt;", `ng">`, `xt">`} { // other ends of names, elements and calls
 		s.addContext(end)
 	}
+	s.pairs[pairOf('"', '>')] |= mayFollow // the end of an element with attributes
+	s.stops.addEnd("\">")
 	for _, sign := range []string{" ?=", "||="} {
 		s.addAssignment(sign)
 	}

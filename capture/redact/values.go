@@ -760,7 +760,7 @@ func spokenName(text []byte) (known secretName, ok bool) {
 func (m *matcher) nextSpoken(c, last byte) *rule {
 	w := &m.want
 	between := func(c byte) bool {
-		return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#\\", c) >= 0 || c == '\n' && w.sign == '\n'
+		return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#([\\", c) >= 0 || c == '\n' && w.sign == '\n'
 	}
 	switch {
 	case w.gap > maxIndent || c == '\n' && w.words > 0 || !between(c) && !alnum[c]:
