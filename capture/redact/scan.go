@@ -314,13 +314,15 @@ func (s *scanner) mayBeginWith(p []byte) bool {
 	return s.grams.has(three) && (len(p) < 4 || s.grams.has(three^1) || s.grams.has(gramHash(gramOf(p))))
 }
 
-// stops is a set of places where a secret or the end of a context may be, given by the classes of four characters. One
-// look at it for each character skips nearly all of a text. The index is the classes of the last three characters, and
-// each bit is a group of eight classes of the character before them.
+// stops is a set of places where a secret or the end of a context may be, given by the classes of four characters. A
+// word that may be a secret begins two characters before its place in the set. One look for each character skips nearly
+// all of a text. The index is the classes of the last three characters, and each bit is a group of eight classes of the
+// character before them.
 type stops [1 << (3 * stopBits)]uint8
 
 const (
 	stopBits    = 6 // size of a class in bits
+	otherClass  = 8
 	escapeClass = 10
 )
 
@@ -329,10 +331,10 @@ const (
 // character of escapeClass.
 var stopClasses = func() (class [256]uint8) {
 	for c := range class {
-		class[c] = 8
+		class[c] = otherClass
 	}
 	n := uint8(0)
-	for _, same := range []string{"_-./", " ", "=", ":", ",;", "\"'`", "\n\r", "\t", "", "(|>?", "\\%"} {
+	for _, same := range []string{"_-./", " ", "=", ":", ",;", "\"'`", "\n\r", "\t", "" /* all others */, "(|>?", "\\%"} {
 		for i := range len(same) {
 			class[same[i]] = n
 		}
@@ -416,16 +418,15 @@ func (r *Redactor) nextCandidate(m *matcher, p []byte) (at int, kind candidateKi
 	for from := 0; ; from = at + 1 {
 		after, n := s.stops.nextStop(classes, p[from:])
 		classes, at = after, from+n
-		words := at - 1 // the words up to here are decided
-		gram, flags := uint32(0), uint8(0)
+		words := at - 1 // the words before this place are decided
 		switch {
 		case at == len(p):
 			words, kind = at, noCandidate
 		case stopClasses[p[at]] == escapeClass && (p[at] == '\\' || !isPlainPercent(p[at+1:])):
 			words, kind = at, escapeThere
 		default:
-			gram = gramAt(m.gram, p, at)
-			flags = s.pairs[uint16(gram)]
+			gram := gramAt(m.gram, p, at)
+			flags := s.pairs[uint16(gram)]
 			switch glued := flags&mayGlue != 0 && s.grams.has(gramHash(gram)); {
 			case s.endsContext(flags, gram) && flags&mayGlue == 0:
 				words, kind = at+1, endCandidate
