@@ -287,7 +287,7 @@ func reasonOf(status int, code, words string) string {
 
 // lostConnection matches agents' messages about a broken connection. Such messages never come from a
 // provider.
-var lostConnection = lazyregexp.New(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:closed|error|reset|lost|refused|timed out)\b|` +
+var lostConnection = lazyregexp.New(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:(?:was )?closed|error|reset|lost|refused|timed out)\b|\brequest timed out\b|` +
 	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
 // causeOfFailure adds the party at fault to the error of a turn. With a status from 400 to 499, the request is at

@@ -80,6 +80,8 @@ func TestClaudeSessionErrors(t *testing.T) {
 		{`{"type":"system","subtype":"api_error","error":{"status":529,"error":{"type":"error","error":{"type":"overloaded_error","message":"busy"}}}}`, "", "busy"},
 		{`{"type":"system","subtype":"api_error","error":{"message":"529 {\"error\":{\"message\":\"busy too\"}}"}}`, "", "busy too"},
 		{`{"type":"system","subtype":"api_error","error":{"message":"no route"}}`, "", "no route"},
+		{`{"type":"assistant","isApiErrorMessage":true,"error":"unknown","message":{"content":[{"type":"text","text":"API Error: 529 {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"busy\"}}"}]}}`, "", "busy"},
+		{`{"type":"assistant","isApiErrorMessage":true,"error":"unknown","message":{"content":[{"type":"text","text":"API Error: 500 {oops"}]}}`, "", "API Error: 500 {oops"},
 		{first, "the file was cut", ""},
 	} {
 		in := new(Inspector)

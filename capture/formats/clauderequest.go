@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"toolscope/capture"
@@ -152,13 +153,20 @@ func (l *claudeLane) take(id string) *claudeAsked {
 
 // hasStatus matches the text of an error that the provider sent before a message began. Older versions of Claude Code
 // log the status only in this text.
-var hasStatus = lazyregexp.New(`^API Error: [1-5]\d\d\b`)
+var hasStatus = lazyregexp.New(`^API Error: ([1-5]\d\d)\b`)
 
 // failure adds an entry in which Claude Code reports an error that ended a request. An error without a status
 // ended the open message if the message has no stop reason and no results followed it.
 func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	words := json.FindText(json.FirstElement(json.Find(e.message, "content")), "text")
-	if a := l.open; a != nil && json.IsNull(a.ended) && len(l.said) == 0 && json.IsNull(e.status) && !hasStatus().MatchString(words) {
+	if m := hasStatus().FindStringSubmatch(words); m != nil && json.IsNull(e.status) {
+		e.status = []byte(m[1])
+	}
+	if abortedWords().MatchString(strings.TrimPrefix(words, "API Error: ")) {
+		c.endInterrupted(l, e, "Claude Code aborted the request")
+		return
+	}
+	if a := l.open; a != nil && json.IsNull(a.ended) && len(l.said) == 0 && json.IsNull(e.status) {
 		a.add(e.at, e.line)
 		a.end(capture.EndEOF, "", "")
 		l.open = nil

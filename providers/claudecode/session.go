@@ -1,6 +1,7 @@
 package claudecode
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 
@@ -56,6 +57,14 @@ func (d *session) Frame(f stream.Frame) error {
 			errType = err
 		}
 		text, _ := protocol.ResultText(message.Get("content"))
+		words := newMember("message", json.AppendQuoted(nil, bytes.TrimPrefix(text, []byte("API Error: "))))
+		if body := json.Value(providerError(newObject(words))); body.Get("type").HasText() { // the text contains the provider's error
+			d.reportError(body)
+			break
+		}
+		if errType.Is("unknown") {
+			errType = nil
+		}
 		d.reportError(newObject(newMember("type", errType), newMember("message", json.AppendQuoted(nil, text))))
 	default:
 		d.readMessage(message)
