@@ -76,6 +76,7 @@ var secretNames = []secretName{
 	{"licensekey", "license_key", isRandom, anyEnd, everywhere}, {"activationkey", "license_key", isRandom, anyEnd, everywhere}, {"storagekey", "account_key", isRandom, wordEnd, everywhere},
 	{"adminkey", "api_key", isRandom, wordEnd, everywhere}, {"applicationkey", "api_key", isRandom, wordEnd, everywhere},
 	{"fernetkey", "encryption_key", isRandom, anyEnd, everywhere}, {"recoverycode", "recovery_code", isRandom, wordEnd, everywhere}, {"rootpw", "password", isPassword, wordEnd, everywhere},
+	{"jfrogartapi", "api_key", isPlausible, wordEnd, inRequest}, {"hmac", "signature", isPlausible, wordEnd, inRequest}, {"ticket", "ticket", isRandom, wordEnd, inRequest},
 	{"dockerconfigjson", "credentials", isRandom, anyEnd, inKey | inText},
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
