@@ -154,9 +154,16 @@ func TestCodexFailedCalls(t *testing.T) {
 	event := func(kind, outcome string) string {
 		return `{"type":"event_msg","payload":{"type":"` + kind + `","call_id":"c1",` + outcome + "}}\n"
 	}
+	says := func(text string) string { return strings.Replace(result, "Error: no such file", text, 1) }
 	for entries, want := range map[string]string{
 		result: "", event("mcp_tool_call_end", `"result":{"Err":"timed out"}`) + result: "failed",
 		strings.ReplaceAll(event("mcp_tool_call_end", `"result":{"Err":"timed out"}`), "c1", "c2") + result: "",
+		says(`Exit code: 1\nWall time: 0.1 seconds\nOutput:\n`):                                             "failed", says(`Exit code: 0\nWall time: 0.1 seconds\nOutput:\n`): "",
+		says(`Chunk ID: 0a\nWall time: 0.1 seconds\nProcess exited with code 127\nOutput:\n`):                           "failed",
+		says(`Chunk ID: 0a\nWall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nProcess exited with code 1\n`): "",
+		says(`{\"output\":\"\",\"metadata\":{\"exit_code\":2,\"duration_seconds\":0.1}}`):                               "failed",
+		says(`{\"output\":\"\",\"metadata\":{\"exit_code\":0,\"duration_seconds\":0.1}}`):                               "",
+		says("unsupported call: ls"): "failed", says("The log has: unsupported call: ls"): "", says(`{\"exit_code\":2}`): "",
 	} {
 		x := writeEntries(new(Inspector), 1, "codex rollout", entries, codexAnswers, "")
 		if got := json.Value(json.FirstElement(json.Value(x.RequestBody()).Get("input"))).Get("status").Text(); got != want {

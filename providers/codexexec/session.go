@@ -6,6 +6,7 @@ import (
 	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
+	"toolscope/stream/lazyregexp"
 )
 
 // SessionWrapper is the name of the format of rollout files.
@@ -111,8 +112,21 @@ func writeFields(w *json.Writer, of json.Value, names ...string) *json.Writer {
 	return w
 }
 
+// failedOutput matches the beginnings that Codex writes into the result of a call that it could not run, or of a command
+// that ended with another exit code than 0.
+var failedOutput = lazyregexp.New(`^(?:failed to parse function arguments: |unsupported call: |apply_patch verification failed: |` +
+	`Exit code: -?[1-9]\d*\nWall time: |(?:Chunk ID: \w+\n)?Wall time: [0-9.]+ seconds\nProcess exited with code -?[1-9]\d*\n)`)
+
+// saysFailure reports whether Codex wrote into a result that its call failed. Older versions write an object with the
+// exit code.
+func saysFailure(output json.Value) bool {
+	text := output.Unquoted()
+	code, exited := json.Value(text).Get("metadata").Get("exit_code").Int()
+	return output.IsString() && (exited && code != 0 || failedOutput().Match(text))
+}
+
 // requestOf returns the request in the entries. The request contains only the additions to the previous
-// request. A result after an event that says that its call failed gets the status "failed".
+// request. The result of a failed call gets the status "failed".
 func requestOf(entries []byte) []byte {
 	var w, input json.Writer
 	var context, session json.Value
@@ -131,7 +145,8 @@ func requestOf(entries []byte) []byte {
 			}
 		case kind == "session_meta", !payload.Get("type").IsString():
 			session = payload
-		case failed[payload.Get("call_id").Text()] && strings.HasSuffix(payload.Get("type").Text(), "_output"):
+		case strings.HasSuffix(payload.Get("type").Text(), "_output") &&
+			(failed[payload.Get("call_id").Text()] || saysFailure(payload.Get("output"))):
 			input.Raw(json.ReplaceMembers(payload, json.Member{Name: "status", Value: []byte(`"failed"`)}))
 		default:
 			input.Raw(payload)

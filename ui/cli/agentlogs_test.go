@@ -94,12 +94,12 @@ toolu_0002Abc Bash complete|{"command":"echo two","description":"two"}|error fal
 toolu_0001Abc Bash complete|{"command":"echo one","description":"one"}|error false: one|intact
 toolu_0005Abc Bash complete|{"command":"echo after","description":"after"}|error false: after|intact`,
 		"codex-rollout.jsonl": `
-call_0004Abc exec_command complete|{"cmd":"cat no-such-file.txt"}|error false: Chunk ID: 033dbb|as the client has it
+call_0004Abc exec_command complete|{"cmd":"cat no-such-file.txt"}|error true: Chunk ID: 033dbb|as the client has it
 call_0006Abc exec_command complete|{"cmd":"echo ok"}|error false: Chunk ID: ab478a|as the client has it
-call_0010Abc exec_command malformed|{"cmd": "echo hi" "oops"}|error false: failed to parse function argum|as the client has it ARGS_BROKEN
-call_0013Abc exec_command no arguments||error false: failed to parse function argum|as the client has it
-call_0016Abc apply_patch not an object|"*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\n"|error false: unsupported call: apply_patch|as the client has it ARGS_NOTOBJECT
-call_0019Abc no_such_tool complete|{"a":1}|error false: unsupported call: no_such_tool|as the client has it`,
+call_0010Abc exec_command malformed|{"cmd": "echo hi" "oops"}|error true: failed to parse function argum|as the client has it ARGS_BROKEN
+call_0013Abc exec_command no arguments||error true: failed to parse function argum|as the client has it
+call_0016Abc apply_patch not an object|"*** Begin Patch\n*** Add File: new.txt\n+hello\n*** End Patch\n"|error true: unsupported call: apply_patch|as the client has it ARGS_NOTOBJECT
+call_0019Abc no_such_tool complete|{"a":1}|error true: unsupported call: no_such_tool|as the client has it`,
 		"codex-kinds.jsonl": `
 ws_1 web_search_call complete|{"type":"search","query":"go"}|error false: |
 call_p apply_patch complete|*** Begin Patch
