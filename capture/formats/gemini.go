@@ -94,15 +94,19 @@ func (g *geminiReader) readCheckpoint(m []byte) {
 	g.message(m)
 }
 
+// hasCallResults reports whether the open message has the result of a call, which Gemini CLI sends to the model.
+func (g *geminiReader) hasCallResults() (results bool) {
+	for call := range json.Elements(json.Find(g.last, "toolCalls")) {
+		results = results || hasGeminiResult(json.Find(call, "result"))
+	}
+	return results
+}
+
 // endMessage ends the open message of the model.
 func (g *geminiReader) endMessage() {
 	if g.last != nil {
 		g.known[g.id] = true
-		results := false
-		for call := range json.Elements(json.Find(g.last, "toolCalls")) {
-			results = results || hasGeminiResult(json.Find(call, "result"))
-		}
-		g.addEntry(g.last, time.Time{}, results)
+		g.addEntry(g.last, time.Time{}, g.hasCallResults())
 		g.open.at = capture.NoTime // the log has no time for the end of a response
 	}
 	g.id, g.last = "", nil
@@ -137,7 +141,7 @@ func (g *geminiReader) message(m []byte) {
 		g.beginRequest(time.Time{})
 		g.endExchange(capture.EndCut, "the user cancelled the request", capture.Client)
 		g.waits = false
-	case hasText(kind, "error") && g.waits:
+	case hasText(kind, "error") && bytes.HasPrefix(content, []byte(`"[API Error`)) && (g.waits || g.hasCallResults()):
 		g.endMessage()
 		g.known[id] = id != ""
 		g.writeResponse(time.Time{}, at, m)

@@ -208,6 +208,7 @@ func TestInterruptedTalks(t *testing.T) {
 		"cline/interrupted.json":     "aborted CLIENT_GONE, complete, aborted CONNECTION_LOST, aborted CLIENT_GONE",
 		"copilot/aborted.jsonl":      "aborted CLIENT_GONE, complete",
 		"gemini-cli/cancelled.jsonl": "aborted CLIENT_GONE, complete",
+		"gemini-cli/errors.jsonl":    "complete, aborted PROVIDER_ERROR, complete",
 		"qwen-code/aborted.jsonl":    "aborted CLIENT_GONE, aborted PROVIDER_ERROR",
 	} {
 		var all []string
