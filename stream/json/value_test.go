@@ -1,7 +1,9 @@
 package json
 
 import (
+	"fmt"
 	"math"
+	"strings"
 	"testing"
 )
 
@@ -117,6 +119,80 @@ func TestEmptyObject(t *testing.T) {
 	} {
 		if got := Value(text).EmptyObject(); got != want {
 			t.Errorf("%q: %v", text, got)
+		}
+	}
+}
+
+// TestFieldReader reads complete, cut off and wrong texts. It checks the fields, and whether the end was seen.
+func TestFieldReader(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{` {"a": 1 , "b":[2,{"c":"}"}]} x`, `a=1 b=[2,{"c":"}"}] 29 true`},
+		{`{}`, ` 2 true`},
+		{`{"\u0061":"x\"","a":null}`, `a="x\"" a=null 25 true`},
+		{`{"a":1,}`, `a=1 8 true`},
+		{`{"a":1 "b":2}`, `a=1 7 false`},
+		{`{"a":1,"b`, `a=1 9 false`},
+		{`{"a":1,"b"`, `a=1 10 false`},
+		{`{"a":1,"b":`, `a=1 b= 11 false`},
+		{`{"a":"x`, `a="x 7 false`},
+		{`{"a"}`, ` 4 false`},
+		{`{1}`, ` 1 false`},
+		{`[1, "x" ,[]]`, `=1 ="x" =[] 12 true`},
+		{`[ ]`, ` 3 true`},
+		{`[1 2]`, `=1 3 false`},
+		{`[1,`, `=1 3 false`},
+		{`"a"`, ` 0 false`},
+		{``, ` 0 false`},
+	} {
+		got, sep := "", ""
+		r := ReadFields([]byte(test.text))
+		if strings.HasPrefix(test.text, "[") {
+			r = ReadElements([]byte(test.text))
+		}
+		for r.Next() {
+			got += fmt.Sprintf("%s%s=%s", sep, r.Name(), r.Value())
+			sep = " "
+		}
+		if got += fmt.Sprintf(" %d %t", r.At, r.Closed); got != test.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", test.text, got, test.want)
+		}
+	}
+}
+
+// TestEachMemberOfOthers checks that EachMember skips a value that is not an object.
+func TestEachMemberOfOthers(t *testing.T) {
+	seen := ""
+	n := EachMember([]byte(`{"a":null,"b":{"c":1},"d":2} x`), func(key string, rest []byte) int {
+		seen += key
+		return EachMember(rest, func(key string, _ []byte) int {
+			seen += "/" + key
+			return 0
+		})
+	})
+	if seen != "ab/cd" || n != 28 {
+		t.Errorf("read %s, %d bytes", seen, n)
+	}
+}
+
+// TestFieldIndex checks that an index finds the same values as Get, wherever the text ends, and that it knows whether
+// the text is complete.
+func TestFieldIndex(t *testing.T) {
+	texts := []string{
+		`{"a":1,"b":{"a":2},"\u0061b":"x","a":[3, {}],"c":null}`, ` { "b" : "y" , "c" : true } `,
+		`{"a":1,"a":{"b":}`, `{}`, `[{"a":1}]`, `"a"`, `{"a":1}{"b":2}`, ``,
+	}
+	for _, text := range texts {
+		for end := range len(text) + 1 {
+			data := []byte(text[:end])
+			index := IndexFields(data)
+			for _, name := range []string{"a", "b", "ab", "c", ""} {
+				if got, want := index.Get(name), Value(data).Get(name); string(got) != string(want) || (got == nil) != (want == nil) {
+					t.Errorf("%s: field %q is %q in the index, and %q in the text", data, name, got, want)
+				}
+			}
+			if got, want := index.Err() == nil, Read(data) == nil; got != want {
+				t.Errorf("%s: complete is %v, want %v", data, got, want)
+			}
 		}
 	}
 }
