@@ -1,6 +1,8 @@
 package protocol
 
-import "toolscope/stream"
+import (
+	"toolscope/stream"
+)
 
 // Findings lists the findings that several protocols make.
 var Findings = []*stream.Diagnosis{
@@ -220,3 +222,22 @@ var (
 // StopOfNone is the format of the message for a ProtocolViolation about the end of a block that is not open. The end
 // was sent twice, or the block never began.
 const StopOfNone = "content_block_stop for block %d, which is not open"
+
+// Findings of protocols that report the work of an agent.
+var (
+	NoModelWords = &stream.Diagnosis{
+		Code: "NO_MODEL_WORDS", Severity: stream.Info, By: stream.Client,
+		Meaning: "The source reports an agent's actions, not the model's output. The agent may have parsed and rewritten the arguments, and calls that it could not parse are missing.",
+		Advice:  "To see the model's output, record the agent's requests with toolscope run.",
+	}
+	AgentError = &stream.Diagnosis{
+		Code: "AGENT_ERROR", Severity: stream.Info, By: stream.Client,
+		Meaning: "The agent reported an error to its user.",
+		Advice:  "Read the message. If calls follow, the agent continued.",
+	}
+	CallDenied = &stream.Diagnosis{
+		Code: "PERMISSION_DENIED", Severity: stream.Info, By: stream.Client, ExplainsState: true,
+		Meaning: "The agent had no permission to run the call.",
+		Advice:  "Allow the tool if it should run. The model receives the refusal as the result of the call.",
+	}
+)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"toolscope/stream"
@@ -510,4 +511,55 @@ func JoinSurrogates(text []byte) []byte {
 		out = append(out, text[i])
 	}
 	return out
+}
+
+// Calls maps ids to the calls of an exchange, for protocols whose frames contain the id of the call.
+type Calls map[string]*Call
+
+// Ensure returns the call with the id in info. If the call is new, Ensure opens it in t. The name may arrive
+// in a later frame than the id.
+func (k Calls) Ensure(t *Turn, info stream.CallInfo) *Call {
+	c := k[info.ID]
+	if c == nil {
+		if c = t.NextCall(info); !c.IsCounted() {
+			c.Keep()
+			k[info.ID] = c
+		}
+	} else if c.Name == "" && info.Name != "" {
+		c.Meta(stream.CallInfo{Name: info.Name})
+	}
+	return c
+}
+
+// SealWhole makes the arguments final with their complete value, which is a JSON value or a string that
+// contains one. It returns false if earlier deltas differ from the value. The call then keeps the deltas.
+func (c *Call) SealWhole(whole json.Value) (same bool) {
+	if c.Sealed {
+		return !whole.IsPresent() || c.Matches(whole)
+	}
+	same = true
+	switch {
+	case !whole.IsPresent():
+	case c.Bytes == 0:
+		c.Args(whole)
+	default:
+		same = c.Matches(whole)
+	}
+	c.Seal()
+	return same
+}
+
+// Clock converts the time of each frame to the time since the first frame, for Out.Stamp.
+type Clock struct{ first time.Time }
+
+// StampAt sets the time of the current frame from an RFC 3339 time, the format that JavaScript writes.
+func (k *Clock) StampAt(o *Out, text json.Value) {
+	var at time.Time
+	if at.UnmarshalText(text.OrDefault(nil)) != nil {
+		return
+	}
+	if k.first.IsZero() {
+		k.first = at
+	}
+	o.Stamp(max(o.LastStamp(), at.Sub(k.first)))
 }
