@@ -326,6 +326,9 @@ func (in *inputReader) decideFormat(whole bool) ([]Record, error) {
 	in.begin = int64(skip)
 	if c := in.asCapture(); c != nil {
 		c.from, c.before = in.from, int64(skip)
+		if in.spare != nil {
+			c.room = &lineBuffer{spare: make(chan []byte, aheadBytes/copyBlock)}
+		}
 	}
 	var recs []Record
 	for _, c := range in.held {

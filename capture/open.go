@@ -41,7 +41,7 @@ type Options struct {
 	IsLive func(path string) bool // reports whether a program is recording to a capture, whose exchanges then stay open; may be nil
 
 	ReadOnce    bool      // records from logs need not be read again
-	Lend        bool      // records of a bare body may have a Release
+	Lend        bool      // records of a bare body or a capture may have a Release
 	AllowChunks bool      // records from logs may have several Chunks, and then have no Before and After
 	Progress    *Progress // counts the bytes read from files; may be nil
 

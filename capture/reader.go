@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 )
 
@@ -41,24 +42,64 @@ type captureReader struct {
 // lineBuffer holds the data of a line until its size is known. Readers in the same goroutine share one.
 type lineBuffer struct {
 	bytes []byte
-	block []byte // the block that short copies fill
+	block *dataBlock  // the block that short copies fill; nil before the first one
+	spare chan []byte // released blocks; nil if records have no Release
+}
+
+// dataBlock is memory that the data of several records shares.
+type dataBlock struct {
+	data    []byte
+	holders atomic.Int32 // number of records that were not released, plus 1 while the block is filled
+	release func()       // the Release of the records; nil if they have none
 }
 
 // copyBlock is the size of a block that short copies share. A copy keeps its block in memory, so longer copies have
 // memory of their own.
 const copyBlock = 16 << 10
 
-// copyData returns a copy of a line's data.
-func (b *lineBuffer) copyData(p []byte) []byte {
-	if len(p) == 0 || len(p) > copyBlock/8 {
-		return bytes.Clone(p)
+// ownData replaces the data of a record by a copy. The data of requests isn't released, so it doesn't share a block with
+// data that is.
+func (b *lineBuffer) ownData(r *Record) {
+	p := r.Data
+	if len(p) == 0 || len(p) > copyBlock/8 || b.spare != nil && r.Side == Request {
+		r.Data = bytes.Clone(p)
+		return
 	}
-	if cap(b.block)-len(b.block) < len(p) {
-		b.block = make([]byte, 0, copyBlock)
+	if b.block == nil || cap(b.block.data)-len(b.block.data) < len(p) {
+		b.beginBlock()
 	}
-	from := len(b.block)
-	b.block = append(b.block, p...)
-	return b.block[from:len(b.block):len(b.block)]
+	from := len(b.block.data)
+	b.block.data = append(b.block.data, p...)
+	r.Data = b.block.data[from:len(b.block.data):len(b.block.data)]
+	if r.Release = b.block.release; r.Release != nil {
+		b.block.holders.Add(1)
+	}
+}
+
+// beginBlock begins the next block of data, in a released block if there is one.
+func (b *lineBuffer) beginBlock() {
+	if full := b.block; full != nil && full.release != nil {
+		full.release()
+	}
+	next := new(dataBlock)
+	select {
+	case next.data = <-b.spare:
+	default:
+		next.data = make([]byte, 0, copyBlock)
+	}
+	if spare := b.spare; spare != nil {
+		next.holders.Store(1)
+		next.release = func() {
+			if next.holders.Add(-1) > 0 {
+				return
+			}
+			select {
+			case spare <- next.data[:0]:
+			default:
+			}
+		}
+	}
+	b.block = next
 }
 
 // lineStart is the position of a line: its number, from 1, and the offset of its first byte.
@@ -261,7 +302,8 @@ func (c *captureReader) decodeLine(text []byte) (Record, error) {
 	case !ok:
 		return decodeRecord(text)
 	case len(text) <= giantLine:
-		c.room.bytes, r.Data = space, c.room.copyData(r.Data)
+		c.room.bytes = space
+		c.room.ownData(&r)
 	}
 	return r, nil
 }

@@ -74,7 +74,7 @@ func (in *Inspector) Write(r stream.Record) {
 // Retention.ReadOnce, it usually doesn't.
 func (in *Inspector) HoldsBytes(exchange int) bool {
 	x := in.byNumber[exchange]
-	return x == nil || x.chain != nil || x.Response.HoldsBytes() || x.Sent.HoldsBytes()
+	return x == nil || x.chain != nil || x.Response.HoldsOwned() || x.Sent.HoldsOwned()
 }
 
 // writeModelRecord reads a record of the traffic with a model, or a record about the source.

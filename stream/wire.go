@@ -163,6 +163,11 @@ func (w *Wire) Skip(n int) bool {
 // HoldsBytes reports whether any bytes have not been freed by EvictAll.
 func (w *Wire) HoldsBytes() bool { return w.evictedEnd < w.size }
 
+// HoldsOwned reports whether any bytes that AppendOwned did not copy have not been freed.
+func (w *Wire) HoldsOwned() bool {
+	return slices.ContainsFunc(w.blocks, func(b byteBlock) bool { return b.given && b.data != nil })
+}
+
 // EndFrame records that a frame ends at offset end, and returns the frame's number.
 func (w *Wire) EndFrame(end int64) int32 { return int32(w.ensureBoundaries().ends.add(end)) }
 
