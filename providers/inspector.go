@@ -65,8 +65,8 @@ func (in *Inspector) Write(r stream.Record) {
 		in.recording[r.Exchange] = true
 		return
 	}
-	if !in.toolTraffic().writeRecord(r) {
-		in.writeModelRecord(r)
+	if !in.toolTraffic().writeRecord(&r) {
+		in.writeModelRecord(&r)
 	}
 }
 
@@ -78,18 +78,18 @@ func (in *Inspector) HoldsBytes(exchange int) bool {
 }
 
 // writeModelRecord reads a record of the traffic with a model, or a record about the source.
-func (in *Inspector) writeModelRecord(r stream.Record) {
+func (in *Inspector) writeModelRecord(r *stream.Record) {
 	in.log.add(r)
 	if r.At > 0 {
 		r.At = r.At.Truncate(time.Microsecond) // the precision of a capture, so that live and recorded times are equal
 	}
 	in.Others.add(r)
-	if isArrival(&r) {
-		in.noteArrival(&r)
+	if isArrival(r) {
+		in.noteArrival(r)
 		return
 	}
-	if isNoteAlone(&r) {
-		if r.Note != "" && !in.isAboutProcess(&r) {
+	if isNoteAlone(r) {
+		if r.Note != "" && !in.isAboutProcess(r) {
 			in.noteSource(r.Note)
 		}
 		return
@@ -106,15 +106,15 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 		x.held, x.heldAt = !r.End && !strings.HasPrefix(r.Note, resumedPrefix), r.At
 	}
 	if r.Head != nil {
-		x.receiveHead(&r)
+		x.receiveHead(r)
 	}
 	isBent := !r.Request && strings.HasPrefix(r.Note, faultPrefix) // a note about a fault belongs to the response that contains these bytes
-	if !isBent && !in.isAboutProcess(&r) {
+	if !isBent && !in.isAboutProcess(r) {
 		x.holdNote(r)
 	}
 	x.reportNotesOfTurn()
 	if r.Request {
-		x.receiveRequest(&r, told)
+		x.receiveRequest(r, told)
 		return
 	}
 	x.at = r.At
@@ -122,7 +122,7 @@ func (in *Inspector) writeModelRecord(r stream.Record) {
 		x.gap.noteMissed(r.Lost)
 	}
 	if len(r.Data) > 0 {
-		x.receiveResponse(&r)
+		x.receiveResponse(r)
 		x.keepSurroundings(r)
 	}
 	if isBent {
@@ -212,7 +212,7 @@ func (in *Inspector) Close() {
 	tools := in.toolTraffic()
 	for _, number := range slices.Sorted(maps.Keys(tools.may)) {
 		for _, r := range tools.may[number] {
-			in.writeModelRecord(r)
+			in.writeModelRecord(&r)
 		}
 	}
 	tools.may = nil
@@ -246,7 +246,7 @@ const (
 
 // holdNote keeps the Note of a record until there is a turn for it. It skips notes about toolscope's own
 // responses, because a finding reports the same fact.
-func (x *Exchange) holdNote(r stream.Record) {
+func (x *Exchange) holdNote(r *stream.Record) {
 	if r.Note != "" && !(x.AnsweredHere && r.Head != nil) {
 		x.notes = append(x.notes, r.Note)
 	}
@@ -349,7 +349,7 @@ type OtherLines struct {
 // maxOtherLines is the maximum number of kept lines.
 const maxOtherLines = 100
 
-func (o *OtherLines) add(r stream.Record) {
+func (o *OtherLines) add(r *stream.Record) {
 	o.Count += r.Others
 	o.Last = append(o.Last, r.OtherLines...)
 	if n := len(o.Last) - maxOtherLines; n > 0 {
@@ -359,7 +359,7 @@ func (o *OtherLines) add(r stream.Record) {
 
 // keepSurroundings keeps the text that surrounds the latest bytes in their log line. It does nothing if the bytes are
 // not kept.
-func (x *Exchange) keepSurroundings(r stream.Record) {
+func (x *Exchange) keepSurroundings(r *stream.Record) {
 	switch {
 	case x.in.kept.ReadOnce:
 	case x.chain != nil:

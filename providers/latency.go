@@ -101,10 +101,16 @@ func (v *View) Latency(t *stream.Turn, c *stream.Call) Latency {
 
 // eventTime returns the arrival time of event n.
 func (v *View) eventTime(n int) time.Duration {
+	_, at := v.kindAndTime(n)
+	return at
+}
+
+// kindAndTime returns the kind and the arrival time of event n.
+func (v *View) kindAndTime(n int) (stream.EventKind, time.Duration) {
 	if e := v.syntheticEnd(n); e != nil {
-		return e.At
+		return e.Kind, e.At
 	}
-	return v.in.Timeline.EventTime(n)
+	return v.in.Timeline.KindAndTime(n)
 }
 
 // RequestStart returns the start time of a turn's request. It returns NoTime if the request was not seen, has
@@ -124,9 +130,9 @@ func (v *View) firstToken(t *stream.Turn) time.Duration {
 		if n >= v.Events() {
 			break
 		}
-		switch kind, _ := v.Subject(n); kind {
+		switch kind, at := v.kindAndTime(n); kind {
 		case stream.TextDelta, stream.ThinkDelta, stream.CallOpen, stream.Args:
-			return v.eventTime(n)
+			return at
 		}
 	}
 	return stream.NoTime

@@ -112,11 +112,11 @@ type recordRun struct {
 
 func (l *recordOrder) endRun() { *l = recordOrder{closed: true} }
 
-func (l *recordOrder) add(r stream.Record) {
+func (l *recordOrder) add(r *stream.Record) {
 	if l.closed {
 		return
 	}
-	special := r.Head != nil || r.End || r.Note != "" || r.Lost > 0 || isArrival(&r)
+	special := r.Head != nil || r.End || r.Note != "" || r.Lost > 0 || isArrival(r)
 	next := recordRun{exchange: r.Exchange}
 	if r.Request {
 		next.count = 1
@@ -132,8 +132,9 @@ func (l *recordOrder) add(r stream.Record) {
 		if l.rest == nil {
 			l.rest = map[int]stream.Record{}
 		}
-		r.Data = nil
-		l.rest[l.n] = r
+		rest := *r
+		rest.Data = nil
+		l.rest[l.n] = rest
 	}
 }
 

@@ -41,10 +41,10 @@ func (in *Inspector) toolTraffic() *mcpTraffic {
 
 // writeRecord reads a record if it belongs to an MCP server, or keeps it until this is known. The result
 // taken is false if the caller must read the record, as traffic with a model.
-func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
+func (m *mcpTraffic) writeRecord(r *stream.Record) (taken bool) {
 	in := m.in
 	if m.log.Has(r.Exchange) {
-		m.feed(r)
+		m.feed(*r)
 		return true
 	}
 	held, waits := m.may[r.Exchange]
@@ -53,14 +53,15 @@ func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
 	case r.Head == nil || !r.Request || in.alone || in.byNumber[r.Exchange] != nil || in.forcedFor(r.Exchange) != nil:
 		return false
 	case m.isServer(r.Head), asksServer(r.Head) && speaksRPC(r.Data):
-		m.open(r)
+		m.open(*r)
 		return true
 	case asksServer(r.Head) && len(r.Data) == 0, opensStream(r.Head):
 	default:
 		return false
 	}
-	r.Data = bytes.Clone(r.Data)
-	held = append(held, r)
+	own := *r
+	own.Data = bytes.Clone(r.Data)
+	held = append(held, own)
 	switch is, undecided := isWithServer(held); {
 	case undecided:
 		if m.may == nil {
@@ -75,7 +76,7 @@ func (m *mcpTraffic) writeRecord(r stream.Record) (taken bool) {
 		}
 	default:
 		for _, r := range held {
-			in.writeModelRecord(r)
+			in.writeModelRecord(&r)
 		}
 	}
 	delete(m.may, r.Exchange)

@@ -224,10 +224,8 @@ func (v *View) TimeSpent(t *stream.Turn) (spent [NumTurnStates]time.Duration, kn
 		}
 	}
 	for n := range v.EventsOf(t, int(t.OpenedBy)) {
-		kind, _ := v.Subject(n)
-		switch kind {
+		switch kind, now := v.kindAndTime(n); kind {
 		case stream.Heartbeat, stream.ThinkDelta, stream.TextDelta, stream.CallOpen, stream.Args:
-			now := v.eventTime(n)
 			passTo(now)
 			p.followEvent(kind, now)
 		}

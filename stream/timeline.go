@@ -113,19 +113,21 @@ func (t *Timeline) wireFormOf(e *Event, n int, text []byte) {
 	e.What = &WireForm{Wire: b.forms.formOf(&b.events, n%blockEvents, text)}
 }
 
-// EventTime returns the time of event n. It is cheaper than EventPrefix, which finds the event's call and its text.
-func (t *Timeline) EventTime(n int) time.Duration {
+// KindAndTime returns the kind and the time of event n. It is cheaper than EventPrefix, which finds the event's call and
+// its text.
+func (t *Timeline) KindAndTime(n int) (EventKind, time.Duration) {
 	b := &t.blocks[n/blockEvents]
 	if b.events.n == 0 {
-		return NoTime
+		return 0, NoTime
 	}
-	kind, at := b.events.kindAndTimeAt(n % blockEvents)
-	if kind&hasPayload != 0 {
+	f := packedEvent{}
+	f.kind, f.at = b.events.kindAndTimeAt(n % blockEvents)
+	if f.kind&hasPayload != 0 {
 		if beside := b.packedPayloadOf(n); beside != nil && beside.timed {
-			return beside.at
+			return f.kindAndCode(), beside.at
 		}
 	}
-	return b.unpackTime(at)
+	return f.kindAndCode(), b.unpackTime(f.at)
 }
 
 // Session returns the fold of all events. It grows with every Append.

@@ -167,7 +167,7 @@ func checkPast(t testing.TB, events []Event, views []sessionView, tl Timeline, a
 		if got, kept := tl.Event(i); !sameEvent(got, e) || !kept {
 			t.Fatalf("event %d is %v, not %v", i, got, e)
 		}
-		if at := tl.EventTime(i); at != e.At {
+		if kind, at := tl.KindAndTime(i); at != e.At || kind != e.Kind {
 			t.Fatalf("event %d is at %v, not at %v", i, at, e.At)
 		}
 		same("At", i, tl.At(i))

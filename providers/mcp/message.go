@@ -452,12 +452,15 @@ func (l *Log) IsEndpoint(h *stream.Head) bool { return l.findEndpoint(h) != "" }
 // in a URL, but in a stream only ids of at least 8 characters. A URL with a placeholder therefore fits an endpoint with
 // a shorter id, if it is the only such endpoint of the run.
 func (l *Log) findEndpoint(h *stream.Head) (key string) {
+	if len(l.endpoints) == 0 {
+		return ""
+	}
 	exact := endpointKey(h.Run, h.URL)
 	if l.endpoints[exact] != nil {
 		return exact
 	}
 	parts := placeholder.Split(exact, -1)
-	if len(parts) == 1 || len(l.endpoints) == 0 {
+	if len(parts) == 1 {
 		return ""
 	}
 	for i := range parts {
