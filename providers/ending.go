@@ -290,18 +290,39 @@ func reasonOf(status int, code, words string) string {
 var lostConnection = lazyregexp.New(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:(?:was )?closed|error|reset|lost|refused|timed out)\b|\brequest timed out\b|` +
 	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
+// abortedRequest matches the messages of agents and of fetch about a request that the agent itself aborted.
+var abortedRequest = lazyregexp.New(`(?i)^(?:API Error: |AbortError: )?(?:The |This )?(?:request|operation|user) (?:was )?aborted(?: a request)?\.?$`)
+
+// statusWords matches a status at the beginning of an agent's message about an error.
+var statusWords = lazyregexp.New(`^\[?(?:API Error: |Error: |unexpected status |HTTP (?:status )?)?([45]\d\d)\b`)
+
+// statusOf returns the status of the response. In a session file, an error may contain the status only in its words.
+func (x *Exchange) statusOf(words string) int {
+	m := statusWords().FindStringSubmatch(words)
+	if x.Head.Status != 0 || m == nil || sessionOf(x.Head) == nil {
+		return x.Head.Status
+	}
+	status, _ := strconv.Atoi(m[1])
+	return status
+}
+
 // causeOfFailure adds the party at fault to the error of a turn. With a status from 400 to 499, the request is at
 // fault, unless the provider only refuses it for now, or refuses the model's output. HTML never comes from a provider.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn int32) *stream.FailureInfo {
-	if said.By == 0 && x.Head.Status == 0 && sessionOf(x.Head) != nil && lostConnection().MatchString(words) {
-		said.By, said.Code = stream.Network, ""
+	if status := x.statusOf(words); said.By == 0 && status == 0 && sessionOf(x.Head) != nil {
+		switch {
+		case abortedRequest().MatchString(words):
+			said.By, said.Code = stream.Client, ""
+		case lostConnection().MatchString(words):
+			said.By, said.Code = stream.Network, ""
+		}
 	}
 	said.Refusal = x.refusalOf(&said, words, turn)
 	repeats := stream.Party(0) // the party that used a refused id for two calls
 	if said.Refusal != nil {
 		repeats = x.in.causeOfRepeatedID(words)
 	}
-	switch status := x.Head.Status; {
+	switch status := x.statusOf(words); {
 	case said.By != 0 || said.Cause != 0 || x.AnsweredHere:
 	case isFromGateway(x.Head, &x.Response):
 		said.Cause, said.Gateway = stream.Gateway, gatewayName(x.Head, &x.Response)

@@ -20,7 +20,7 @@ var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "valida
 // refusalOf returns the reason and the place of a refusal, or nil if the error of the turn doesn't refuse the
 // request.
 func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32) *stream.Refusal {
-	status := x.Head.Status
+	status := x.statusOf(words)
 	switch {
 	case said.By != 0 && said.By != stream.Provider, x.AnsweredHere, isFromGateway(x.Head, &x.Response), x.discardsOutput():
 		return nil

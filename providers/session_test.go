@@ -147,6 +147,25 @@ func TestCodexSession(t *testing.T) {
 	}
 }
 
+// TestErrorsInSessions checks the findings about errors in sessions, which have no status. Their words may show the status
+// and the party at fault.
+func TestErrorsInSessions(t *testing.T) {
+	for words, want := range map[string]string{
+		"Overloaded": "PROVIDER_ERROR provider", "529 Overloaded": "PROVIDER_ERROR provider", "429 Too many requests": "PROVIDER_ERROR provider",
+		"401 Incorrect API key": "REQUEST_REFUSED client", "API Error: 400 odd": "REQUEST_REFUSED client", "unexpected status 404 Not Found: a": "REQUEST_REFUSED client",
+		"Connection error.": "NO_ANSWER network", "Request timed out.": "NO_ANSWER network", "the log has 400 lines": "PROVIDER_ERROR provider", "4001 is no status": "PROVIDER_ERROR provider",
+		"Request was aborted.": "CLIENT_GONE client", "API Error: Request was aborted.": "CLIENT_GONE client", "This operation was aborted": "CLIENT_GONE client",
+		"The user aborted a request.": "CLIENT_GONE client", "The upstream aborted the stream": "PROVIDER_ERROR provider", "The request was aborted because of a filter": "PROVIDER_ERROR provider",
+	} {
+		in := new(Inspector)
+		writeEntries(in, 1, "pi session", "", `{"type":"message","message":{"role":"assistant","content":[],"stopReason":"error","errorMessage":"`+words+`"}}`+"\n", "")
+		found := in.Session().Turns[0].Findings
+		if len(found) != 1 || found[0].Code+" "+found[0].By.String() != want {
+			t.Errorf("%s: %+v", words, found)
+		}
+	}
+}
+
 // TestCodexFailedCalls checks that a result is a failure if an entry before it says that its call failed. The words
 // of a result don't show this.
 func TestCodexFailedCalls(t *testing.T) {

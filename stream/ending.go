@@ -184,11 +184,14 @@ func (t *Turn) applyFailure(e Event, n int) {
 		t.reportFinding(found, n, "%s reports%s", Own(reporter), failureMessage(failed.Code, e.Text))
 	} else {
 		t.endedBy(by)
-		m := Messagef("%s", e.Text)
-		if failed.Code != "" {
+		m, found := Messagef("%s", e.Text), NoAnswer.WithCause(by)
+		switch {
+		case by == Client && failed.Code == "":
+			found = ClientGone
+		case failed.Code != "":
 			m = Messagef("toolscope answered %s instead of the provider: %s", Own(failed.Code), e.Text)
 		}
-		t.reportFinding(NoAnswer.WithCause(by), n, "%s", m)
+		t.reportFinding(found, n, "%s", m)
 	}
 	t.sendBroadcast(broadcastFailure, AllChoices, func(c *Call) {
 		if c.phase <= PhaseOpen {

@@ -247,7 +247,7 @@ func (c *claude) user(l *claudeLane, e *claudeEntry) {
 	}
 	switch words := interruptionText(e); {
 	case words == claudeInterrupted || words == claudeToolStopped && !l.hasCall():
-		c.endInterrupted(l, e, "the user interrupted the request")
+		c.endInterrupted(l, e)
 	case l.open != nil && !bringsResult(e.message) && !e.meta:
 		c.finish(l)
 	}
@@ -272,9 +272,10 @@ func interruptionText(e *claudeEntry) string {
 	return json.FindText(block, "text")
 }
 
-// endInterrupted reads an entry that says why the client interrupted the request. The request's response is the open
+// endInterrupted reads an entry that says that the user interrupted the request. The request's response is the open
 // message, unless the message is complete. In that case, the response to the entries after it never began.
-func (c *claude) endInterrupted(l *claudeLane, e *claudeEntry, why string) {
+func (c *claude) endInterrupted(l *claudeLane, e *claudeEntry) {
+	const why = "the user interrupted the request"
 	if a := l.open; a != nil && json.IsNull(a.ended) && (c.stops || !slices.ContainsFunc(l.said, wasRun)) {
 		c.endMessage(l, capture.EndCut, why, capture.Client)
 		return

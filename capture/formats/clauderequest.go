@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"toolscope/capture"
@@ -161,10 +160,6 @@ func (c *claude) failure(l *claudeLane, e *claudeEntry) {
 	words := json.FindText(json.FirstElement(json.Find(e.message, "content")), "text")
 	if m := hasStatus().FindStringSubmatch(words); m != nil && json.IsNull(e.status) {
 		e.status = []byte(m[1])
-	}
-	if abortedWords().MatchString(strings.TrimPrefix(words, "API Error: ")) {
-		c.endInterrupted(l, e, "Claude Code aborted the request")
-		return
 	}
 	if a := l.open; a != nil && json.IsNull(a.ended) && len(l.said) == 0 && json.IsNull(e.status) {
 		a.add(e.at, e.line)

@@ -2,12 +2,10 @@ package formats
 
 import (
 	"bytes"
-	"cmp"
 	"time"
 
 	"toolscope/capture"
 	"toolscope/stream/json"
-	"toolscope/stream/lazyregexp"
 )
 
 // qwenCode reads the conversations that Qwen Code keeps in ~/.qwen/projects/<cwd>/chats. Each line has one
@@ -85,30 +83,19 @@ func (q *qwenReader) entry(recs []capture.Record, line []byte) []capture.Record 
 			q.addEntry(line, at, hasGeminiResult(parts))
 		}
 		q.waits = true
-	case hasText(kind, "system") && q.waits && qwenFailure(json.Find(f[3], "uiEvent")) != "":
+	case hasText(kind, "system") && q.waits && isQwenFailure(json.Find(f[3], "uiEvent")):
 		said, results := q.pending, q.hasResults
-		if reason := qwenFailure(json.Find(f[3], "uiEvent")); abortedWords().MatchString(reason) {
-			q.beginRequest(time.Time{})
-			q.endExchange(capture.EndCut, reason, capture.Client)
-		} else {
-			q.writeResponse(time.Time{}, at, line)
-			q.endExchange("", "", "")
-		}
+		q.writeResponse(time.Time{}, at, line)
+		q.endExchange("", "", "")
 		q.waits = false
 		q.pending, q.hasResults = said, results // the next request sends this entry again
 	}
 	return q.recs
 }
 
-// qwenFailure returns the reason why a request of the main agent failed, or "" for any other event. A failed request has
-// no line of its own.
-func qwenFailure(event []byte) string {
+// isQwenFailure reports whether an event has the reason why a request of the main agent failed. A failed
+// request has no line of its own.
+func isQwenFailure(event []byte) bool {
 	f := json.Pick(event, "event.name", "error_message", "error", "subagent_name")
-	if !hasText(f[0], "qwen-code.api_error") || f[3] != nil {
-		return ""
-	}
-	return cmp.Or(stringOf(f[1]), stringOf(f[2]))
+	return hasText(f[0], "qwen-code.api_error") && f[3] == nil && (nonEmptyText(f[1]) != nil || nonEmptyText(f[2]) != nil)
 }
-
-// abortedWords matches the reasons of requests that the client itself stopped, in the words of fetch and of the SDKs.
-var abortedWords = lazyregexp.New(`(?i)^(?:AbortError: )?(?:The |This )?(?:request|operation|user) (?:was )?aborted(?: a request)?\.?$`)
