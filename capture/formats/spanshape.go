@@ -181,3 +181,94 @@ func chatResponse(r *modelResponse) []byte {
 	return objectOf(member{"id", r.id}, member{"object", []byte(`"chat.completion"`)}, member{"model", r.model},
 		member{"choices", arrayOf(choice)}, member{"usage", r.usage})
 }
+
+// messageOf reads a JSON message: one with parts, as in the conventions, or a Chat Completions message.
+func messageOf(m []byte) (by messageRole, parts []messagePart) {
+	f := json.Pick(m, "role", "parts", "content", "tool_calls", "tool_call_id")
+	role, _ := json.Text(f[0])
+	by = roleOf(string(role), theUser)
+	if f[1] != nil {
+		return by, partsOf(f[1])
+	}
+	isList := f[4] == nil && hasText(json.Find(json.FirstElement(f[2]), "type"), "tool-result") // a list of results as written by the AI SDK
+	if (string(role) == "tool" || f[4] != nil) && f[2] != nil && !isList {
+		return theUser, []messagePart{{kind: resultPart, id: f[4], text: f[2]}}
+	}
+	parts = contentOf(f[2])
+	for c := range json.Elements(f[3]) {
+		of := json.Pick(c, "id", "function", "name", "arguments")
+		if of[1] != nil {
+			function := json.Pick(of[1], "name", "arguments")
+			of[2], of[3] = function[0], function[1]
+		}
+		parts = append(parts, messagePart{kind: callPart, id: of[0], name: of[2], args: of[3]})
+	}
+	return by, parts
+}
+
+func roleOf(role string, other messageRole) messageRole {
+	switch role {
+	case "assistant", "model", "ai":
+		return theModel
+	case "system", "developer":
+		return theSystem
+	case "user", "tool", "human":
+		return theUser
+	}
+	return other
+}
+
+// contentOf reads content: text or a list of blocks.
+func contentOf(content []byte) []messagePart {
+	if text := nonEmptyText(content); text != nil {
+		return []messagePart{{kind: textPart, text: text}}
+	}
+	return partsOf(content)
+}
+
+// partsOf reads the parts of a message. It omits parts that are neither text nor calls, such as pictures.
+func partsOf(list []byte) (parts []messagePart) {
+	for p := range json.Elements(list) {
+		f := json.Pick(p, "type", "content", "text", "id", "name", "arguments", "response", "result", "toolCallId", "toolName", "input", "args", "output")
+		text := f[1]
+		if text == nil {
+			text = f[2]
+		}
+		switch kind, _ := json.Text(f[0]); string(kind) {
+		case "tool_call":
+			parts = append(parts, messagePart{kind: callPart, id: f[3], name: f[4], args: f[5]})
+		case "tool_call_response":
+			if f[6] == nil {
+				f[6] = f[7]
+			}
+			parts = append(parts, messagePart{kind: resultPart, id: f[3], name: f[4], text: resultText(f[6])})
+		case "tool-call": // a call as written by the AI SDK
+			if f[10] == nil {
+				f[10] = f[11]
+			}
+			parts = append(parts, messagePart{kind: callPart, id: f[8], name: f[9], args: f[10]})
+		case "tool-result":
+			result := f[7]
+			if value := json.Find(f[12], "value"); value != nil {
+				result = value
+			}
+			parts = append(parts, messagePart{kind: resultPart, id: f[8], name: f[9], text: resultText(result)})
+		case "reasoning", "thinking":
+			if nonEmptyText(text) != nil {
+				parts = append(parts, messagePart{kind: thoughtPart, text: text})
+			}
+		default:
+			if nonEmptyText(text) != nil {
+				parts = append(parts, messagePart{kind: textPart, text: text})
+			}
+		}
+	}
+	return parts
+}
+
+func resultText(value []byte) []byte {
+	if value == nil {
+		return []byte(`""`)
+	}
+	return value
+}
