@@ -110,8 +110,7 @@ func TestRunTLS(t *testing.T) {
 		fmt.Fprint(w, "{}")
 	})
 	dir := t.TempDir()
-	t.Cleanup(func() { create(t, dir, "stop") })
-	daemon := "rm -f " + dir + "/started; setsid sh -c 'touch " + dir + "/started; while [ ! -e " + dir + "/stop ]; do sleep 0.05; done' >/dev/null 2>&1 </dev/null & " +
+	daemon := "rm -f " + dir + "/started; setsid sh -c 'touch " + dir + "/started; while [ -e " + dir + "/started ]; do sleep 0.05; done' >/dev/null 2>&1 </dev/null & " +
 		"while [ ! -e " + dir + "/started ]; do sleep 0.01; done; "
 	ask := `"$TOOLSCOPE" connect anthropic/claude-x hi >/dev/null 2>&1; `
 	for _, test := range []struct {
