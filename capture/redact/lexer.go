@@ -35,18 +35,19 @@ type lexer struct {
 
 // container is an open object or array.
 type container struct {
-	array   bool
-	wantKey bool
-	fixed   bool       // the strings in it are not deltas: arguments that are an object, and results
-	n       uint64     // number of the array's current element
-	key     uint64     // hash of the current key
-	place   uint64     // hash of the path to this container: keys and element numbers
-	index   uint64     // hash of the indexes so far, which identifies one of several parallel texts
-	field   keyMeaning // meaning of the key of the current value
-	each    bool       // each string in the object is a value of the name
-	named   secretName // the name for the value, if hasName is set: it comes from the field or the element before the value
-	hasName bool
-	listed  uint64 // number of the value after a name and a comma in a text that is not JSON, or 0
+	array    bool
+	wantKey  bool
+	fixed    bool       // the strings in it are not deltas: arguments that are an object, and results
+	n        uint64     // number of the array's current element
+	key      uint64     // hash of the current key
+	place    uint64     // hash of the path to this container: keys and element numbers
+	index    uint64     // hash of the indexes so far, which identifies one of several parallel texts
+	field    keyMeaning // meaning of the key of the current value
+	each     bool       // each string in the object is a value of the name
+	inherits bool       // the name is that of the object's own field
+	named    secretName // the name for the value, if hasName is set: it comes from the field or the element before the value
+	hasName  bool
+	listed   uint64 // number of the value after a name and a comma in a text that is not JSON, or 0
 }
 
 const (
@@ -274,7 +275,8 @@ func (l *lexer) push(array bool) {
 		}
 		if !array && top.field.secret { // {"token":{"value":…}}
 			c.named, c.hasName = top.field.name.orRandom(), true
-			c.each = top.field.list && !top.array && top.field.name.end != "token" // js-tokens is a package
+			c.each = top.field.each && !top.array
+			c.inherits = true
 		}
 		if top.array && len(l.stack) == 1 {
 			c.place = 1 // each element of the outermost array is a document of its own
@@ -418,7 +420,10 @@ func (l *lexer) closeString() {
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
 	case top.array || !l.joined && top.field.names:
-		if top.named, top.hasName = l.nameOfNext(top); top.hasName && top.array && top.n == 0 { // environ["API_KEY"] = "…"
+		if named, ok := l.nameOfNext(top); ok || !top.inherits {
+			top.named, top.hasName = named, ok
+		}
+		if top.hasName && top.array && top.n == 0 { // environ["API_KEY"] = "…"
 			l.s.outside.passOver(l.lastString())
 			l.s.outside.passChar('"')
 		}
@@ -433,6 +438,9 @@ func (l *lexer) nameOfNext(top *container) (secretName, bool) {
 	name := l.lastString()
 	if len(name) > maxNameChars || top.array && countTrailing(name, inName) < len(name) {
 		return secretName{}, false
+	}
+	for _, kind := range []string{" field", " input", " textbox", " box"} { // the description of an element of a page
+		name = bytes.TrimSuffix(name, []byte(kind))
 	}
 	return headerName(name)
 }

@@ -77,6 +77,9 @@ var secretNames = []secretName{
 	{"adminkey", "api_key", isRandom, wordEnd, everywhere}, {"applicationkey", "api_key", isRandom, wordEnd, everywhere},
 	{"fernetkey", "encryption_key", isRandom, anyEnd, everywhere}, {"recoverycode", "recovery_code", isRandom, wordEnd, everywhere}, {"rootpw", "password", isPassword, wordEnd, everywhere},
 	{"jfrogartapi", "api_key", isPlausible, wordEnd, inRequest}, {"hmac", "signature", isPlausible, wordEnd, inRequest}, {"ticket", "ticket", isRandom, wordEnd, inRequest},
+	{"totp", "totp", isRandom, wordEnd, everywhere}, {"hmackey", "hmac_key", isRandom, anyEnd, everywhere}, {"aeskey", "aes_key", isRandom, anyEnd, everywhere},
+	{"consumerkey", "consumer_key", isRandom, anyEnd, everywhere}, {"deploykey", "deploy_key", isRandom, anyEnd, everywhere},
+	{"passwordhash", "password", isRandom, anyEnd, everywhere}, {"passwordconfirmation", "password", isPassword, anyEnd, everywhere},
 	{"dockerconfigjson", "credentials", isRandom, anyEnd, inKey | inText},
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
@@ -225,9 +228,9 @@ func credentialName(name []byte, scope nameScope) (known secretName, ok bool) {
 }
 
 // orRandom returns the name of an object whose field is a credential. In an object, that is seldom a name and a
-// password in base64.
+// password in base64, or a line of cookies.
 func (s secretName) orRandom() secretName {
-	if s.value == isBasic {
+	if s.value == isBasic || s.value == isCookies {
 		s.value = isRandom
 	}
 	return s
@@ -298,7 +301,7 @@ func trimAddedWords(name []byte, scope nameScope) []byte {
 		name = rest[:len(rest)-countTrailing(rest, signs)]
 	}
 	if one := name[:max(0, len(name)-1)]; scope == inKey && len(name) > 0 && name[len(one)]|0x20 == 's' {
-		for _, end := range []string{"key", "token", "secret", "password"} {
+		for _, end := range []string{"key", "token", "secret", "password", "cookie"} {
 			if n := len(one) - len(end); n >= 0 && strings.EqualFold(string(one[n:]), end) {
 				return one
 			}
@@ -389,6 +392,7 @@ type keyMeaning struct {
 	secret bool // the value is a credential
 	name   secretName
 	list   bool // the value is a list of credentials
+	each   bool // if the value is an object, each of its strings is a credential
 	index  bool // the value is the number of one of several parallel texts
 	text   bool // the value is a delta of a text that continues in the same place in the next document
 	whole  bool // if the value is an object, its strings are not deltas
@@ -421,7 +425,8 @@ func fieldOf(name []byte) keyMeaning {
 	lower := bytes.ToLower(name)
 	var f keyMeaning
 	f.name, f.secret = credentialName(name, inKey)
-	f.list = bytes.HasSuffix(lower, []byte("s")) && !strings.HasSuffix(f.name.end, "s")
+	f.list = f.secret && bytes.HasSuffix(lower, []byte("s")) && !strings.HasSuffix(f.name.end, "s")
+	f.each = f.list && (f.name.end != "token" || string(lower) == "tokens") // js-tokens is a package
 	for _, end := range []string{"index", "item_id", "toolcallid", "jsonpath"} {
 		f.index = f.index || bytes.HasSuffix(lower, []byte(end))
 	}

@@ -339,14 +339,16 @@ func TestValuesWithoutSigns(t *testing.T) {
 	}
 	for _, body := range []string{
 		`{"api_key":{"type":"string","default":"V"}}`, `{"token":{"examples":["V"]}}`, `{"api_keys":{"openai":"V"}}`, `{"auth":{"key":"V"}}`,
-		`{"fields":[{"label":"password","value":"V"}]}`, `{"SecretString":"V"}`,
+		`{"fields":[{"label":"password","value":"V"}]}`, `{"SecretString":"V"}`, `{"tokens":{"access":"V"}}`, `{"secrets":[{"name":"a","value":"V"}]}`,
+		`{"cookies":[{"name":"sid","value":"V"}]}`, `{"element":"Password field","ref":"e5","text":"V"}`, `{"selector":"#password","text":"V"}`, `{"key":"TOKEN","val":"V"}`,
+		`{"totp":"V","hmac_key":"V","consumerKey":"V","deploy_key":"V","passwordHash":"V","password_confirmation":"V"}`,
 	} {
 		if got := through(redactor(), strings.ReplaceAll(body, "V", value), 1<<20); strings.Contains(got, value) {
 			t.Errorf("%s", got)
 		}
 	}
 	for _, text := range []string{
-		"secrets: []string{\"optional_secret\"},", "PlainAuth(\"\", \"user@example.com\", \"pass\", \"smtp.example.com\")", "token = result.next2Page3Of4",
+		"secrets: []string{\"optional_secret\"},", "PlainAuth(\"\", \"user@example.com\", \"pass\", \"smtp.example.com\")", "token = result.next2Page3Of4", "C.AUTHTYPE_SHARED_KEY\n\tNL80211_BAND_2GHZ = 1",
 		"the token was refreshed at 2026-01-02T03:04:05Z", "the page token " + value, "the key " + value, "token handleTokenRefresh2 of the app", "secret key of-all-the-things-2",
 		"getToken(\"tokens-of-2026\")", "token:\n  of-all-the-things-2\n", `{"js-tokens":{"integrity":"` + value + `"}}`, `{"token":{"id":"` + value + `"}}`,
 		"	encodeUserPassword\n	encodeFragment2Of3Things\n", "  return token;\n  fillOptional2Properties(node);\n", "| id | name |\n|---|---|\n| 1 | " + value + " |\n",

@@ -63,7 +63,8 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 		rules := &all[test]
 		bare := func(text []byte) bool { return !isExpression(text) && !isTypeName(text) && is.bare(text) }
 		spoken := func(text []byte) bool {
-			return containsRange(text, '0', '9') && hasLetter(text) && looksRandom(text) && bare(text)
+			constant := bytes.IndexByte(text, '_') > 0 && countTrailing(text, inVariable) == len(text)
+			return containsRange(text, '0', '9') && hasLetter(text) && !constant && looksRandom(text) && bare(text)
 		}
 		rules[spokenForm] = valueRule(rule{shape: visible + `{16,}`, fit: lenWithoutFullStop, is: spoken}, "([{", false)
 		rules[bareForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
@@ -240,15 +241,22 @@ func isResourceName(known secretName, before []byte, sign byte) bool {
 // linePrefix is the set of characters that programs write before each line of a file.
 var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 
+// valueNames are the names of fields that contain the value for a name in another field, and nameNames those of fields
+// that contain the name. The last ones are arguments of tools that type a text into a field of a page.
+var (
+	valueNames = strings.Fields("value val text parametervalue")
+	nameNames  = strings.Fields("name key label header field parameterkey optionname selector element")
+)
+
 // isValueName reports whether a field with this name contains the value for a name in another field.
-func isValueName(name []byte) bool {
-	return len(name) == 5 && bytes.EqualFold(name, []byte("value")) || bytes.EqualFold(name, []byte("parametervalue"))
-}
+func isValueName(name []byte) bool { return isOneOf(valueNames, name) }
 
 // isNameName reports whether a field with this name contains the name of the value in another field.
-func isNameName(name []byte) bool {
-	return bytes.EqualFold(name, []byte("label")) || bytes.EqualFold(name, []byte("parameterkey")) ||
-		bytes.EqualFold(name, []byte("name")) || bytes.EqualFold(name, []byte("key")) || bytes.EqualFold(name, []byte("header"))
+func isNameName(name []byte) bool { return isOneOf(nameNames, name) }
+
+// isOneOf reports whether a name is in a list, without regard to case.
+func isOneOf(list []string, name []byte) bool {
+	return slices.ContainsFunc(list, func(one string) bool { return len(one) == len(name) && strings.EqualFold(one, string(name)) })
 }
 
 // pairedName returns the secretName in the field before a value. Examples are "name":"x-api-key","value": and the
@@ -619,7 +627,9 @@ func (m *matcher) expectSecret(r *Redactor) {
 			name, ok = partName(before)
 		} else {
 			form = spokenForm
-			name, ok = spokenName(before)
+			if name, ok = spokenName(before); n > 1 && before[n-2] == ':' { // more lines may be between
+				last = ':'
+			}
 		}
 	}
 	if ok && m.want.kind != cookieLine {
@@ -749,9 +759,10 @@ func spokenName(text []byte) (known secretName, ok bool) {
 		before := text[:len(text)-size-1]
 		known, ok = credentialName(text[len(before)-countTrailing(before, inName):], inText)
 	}
-	if known = known.orRandom(); !ok || known.value == isCookies || known.value == isPhrase {
+	if !ok || known.value == isCookies || known.value == isPhrase {
 		return secretName{}, false
 	}
+	known = known.orRandom()
 	_, word := splitWord(text[:len(text)-size])
 	return known, !plainBefore[word] // page token
 }
@@ -760,7 +771,7 @@ func spokenName(text []byte) (known secretName, ok bool) {
 func (m *matcher) nextSpoken(c, last byte) *rule {
 	w := &m.want
 	between := func(c byte) bool {
-		return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#([\\", c) >= 0 || c == '\n' && w.sign == '\n'
+		return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#([\\", c) >= 0 || c == '\n' && (w.sign == ':' || w.sign == '\n' && (last == '-' || last == '='))
 	}
 	switch {
 	case w.gap > maxIndent || c == '\n' && w.words > 0 || !between(c) && !alnum[c]:
