@@ -3,7 +3,95 @@ package redact
 import (
 	"fmt"
 	"regexp/syntax"
+	"strings"
 )
+
+// rule describes one kind of secret: its shape, and the text required before it.
+type rule struct {
+	name  string                   // name of this kind of secret in the replacement
+	after string                   // the text required before the secret, which is not replaced; "" if the shape suffices
+	shape string                   // a regular expression; see parseShape
+	fit   func(text []byte) int    // returns the length of the part to check, or 0 for none; if nil, the complete text is checked
+	is    secretCheck              // reports whether that part is a secret; if nil, it always is
+	alone bool                     // match only at the beginning of a word, because the ends of some words look like the beginning of the secret
+	keep  bool                     // don't replace quotes, or the character after a backslash
+	where func(before []byte) bool // reports whether the text before the secret is right (it ends with after); if nil, it always is
+
+	// hit is a text that the rule finds, and miss is a similar text that it doesn't find. In both, {n} stands for n
+	// random letters and digits, {xn} for hexadecimal digits, {un} for upper-case letters and digits, {dn} for
+	// digits, {ln} for lower-case letters, {bn} for base32 in lower case, {Bn} for base58, and {kn} for bech32. So
+	// this file contains no real key, and no text that a scanner mistakes for one. from is the source of the rule: a
+	// standard, a vendor's page that shows the shape, or a note about where else the shape was seen.
+	hit, miss, from string
+
+	expects expectationKind // form of the value that is expected after the text in the field after
+
+	parts []shapePart     // the parsed shape
+	heads []string        // possible beginnings of the shape, up to four characters; empty for a digest
+	ends  func(byte) bool // reports whether a character may follow; if nil, any character may
+}
+
+// secretCheck reports whether a string with a rule's shape is a secret.
+type secretCheck func(text []byte) bool
+
+// compileRules returns rules that are ready for use, one for each alternative of a shape.
+func compileRules(rules []*rule) (list []*rule) {
+	for _, r := range rules {
+		for _, shape := range expandShape(r.shape) {
+			one := *r
+			one.shape, one.parts = shape, parseShape(shape)
+			if !strings.HasPrefix(shape, digestHead) {
+				one.heads = firstCharacters(one.parts, 4)
+			}
+			list = append(list, &one)
+		}
+	}
+	return list
+}
+
+// canGlue reports whether the rule also finds secrets directly after a letter or a digit. It does if a secret begins
+// with characters that no other word is likely to contain.
+func (r *rule) canGlue() bool {
+	sign := strings.IndexAny(r.shape, "-_")
+	return len(r.heads[0]) == 4 && !r.alone && sign > 0 && sign < strings.IndexByte(r.shape+"[", '[')
+}
+
+// endsBefore reports whether c may follow the secret.
+func (r *rule) endsBefore(c byte) bool { return r.ends == nil || r.ends(c) }
+
+// noName excludes characters that continue an identifier. noCall also excludes characters that would make the
+// identifier a call or the beginning of a field access.
+func noName(c byte) bool { return !alnum[c] && c != '_' }
+func noCall(c byte) bool { return noName(c) && c != '(' && c != '.' && c != '[' }
+
+// noData excludes characters that continue an identifier, or binary data in base64.
+func noData(c byte) bool { return noName(c) && c != '+' && c != '-' }
+
+// expandShape returns all variants of a shape that has groups such as (?:a|b) or (?:a)?.
+func expandShape(shape string) []string {
+	before, rest, ok := strings.Cut(shape, "(?:")
+	if !ok {
+		return []string{shape}
+	}
+	group, rest, _ := strings.Cut(rest, ")")
+	choices := strings.Split(group, "|")
+	if after, ok := strings.CutPrefix(rest, "?"); ok {
+		choices, rest = append(choices, ""), after
+	}
+	var list []string
+	for _, choice := range choices {
+		list = append(list, expandShape(before+choice+rest)...)
+	}
+	return list
+}
+
+const (
+	bearing = `[\w.~+/=-]`                                        // a token in a header
+	visible = "[^\\x00-\\x20\"'`\\\\<>[\\](){}&;,|$^\\x7f-\\xff]" // a value in a line of text
+)
+
+// word, pgpassField and sqlText are shapes of values on a command line, in a PostgreSQL password file and in
+// SQL.
 
 // shapePart is a character class, with the minimum and maximum number of its repetitions.
 type shapePart struct {

@@ -1,0 +1,470 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+const (
+	word        = "[^\\x00-\\x20\"'`\\\\<>\\x7f-\\xff]"
+	pgpassField = "[^:\\x00-\\x20\"'`\\\\]{0,62}"
+	sqlText     = "[^\\x00-\\x1f\"'\\\\\\x7f]{8,}"
+)
+
+// contexts are the secrets that are recognised by the text before them. That text is public, so it is neither
+// replaced nor held back.
+var contexts = []*rule{
+	{name: "bearer", after: "Bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Bearer  {40}", miss: "Bearer token-based-authentication", from: "RFC 6750"},
+	{name: "bearer", after: "bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "RFC 6750"},
+	{name: "bearer", after: "BEARER ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "BEARER {40}", miss: "BEARER OF-BAD-NEWS-AND-WORSE", from: "RFC 6750"},
+	{name: "bearer", after: "Bearer\t", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Bearer\t{40}", miss: "Bearer\ttoken-based-authentication", from: "RFC 6750"},
+	{name: "bearer", after: "bearer\t", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "bearer\t{40}", miss: "bearer\tof-bad-news-and-worse", from: "RFC 6750"},
+	{name: "basic", after: "Basic ", shape: `[A-Za-z0-9+/]{8,}={0,2}`, is: isBasicAuth, hit: "Authorization: Basic dXNlcjpodW50ZXIyaHVudGVyMg==", miss: "Basic authentication", from: "RFC 7617"},
+	{name: "basic", after: "basic ", shape: `[A-Za-z0-9+/]{8,}={0,2}`, is: isBasicAuth, hit: "authorization: basic dXNlcjpodW50ZXIyaHVudGVyMg==", miss: "basic principles12", from: "RFC 7617"},
+	{name: "token", after: "Authorization: token ", shape: `[\w.-]{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Authorization: token {40}", miss: "Authorization: token required-for-everybody", from: "docs.github.com: REST API authentication"},
+	{name: "userinfo", after: "://", shape: "[^\\x00-\\x20\"'`\\\\<>[\\]/?\\x7f-\\xff]+", fit: userinfoLen, hit: "postgres://app:{16}@db:5432/x", miss: "https://example.com:8080/a@b:c", from: "RFC 3986"},
+	{name: "fal-key", after: ":", shape: `[0-9a-f]{32}`, where: isAfterUUID, is: mixedCheck(3), ends: noName, hit: "{x8}-{x4}-{x4}-{x4}-{x12}:{x32}", miss: "{x8}-{x4}:{x32}", from: "docs.fal.ai: API keys"},
+	{name: "ghost-key", after: ":", shape: `[0-9a-f]{64}`, where: isAfterObjectID, ends: noName, hit: "{x24}:{x64}", miss: "sha256:{x64}", from: "ghost.org/docs: Admin API"},
+	{name: "password-hash", after: ":", shape: `[0-9a-f]{32}:::`, where: isAfterDigest, hit: "Administrator:500:{x32}:{x32}:::", miss: "{x32}:{x6}:::", from: "shape seen in dumps"},
+	{name: "telegram-token", after: ":", shape: `A[\w-]{34}`, where: botID, is: mixedCheck(3), hit: "bot{d9}:A{34}", miss: "line:A{34}", from: "core.telegram.org/bots/api"},
+	{name: "token", after: "|", shape: `[\w+/=-]{27,}`, where: isAfterTokenID, is: isShuffled, hit: "{d15}|{27}", miss: "| 1234567890 |{27}", from: "developers.facebook.com/docs: app access tokens"},
+	{name: "secret-token", after: "secret-token:", shape: `[\w.~%-]{16,}`, fit: lenWithoutFullStop, is: isVaried, hit: "secret-token:{40}", miss: "secret-token:of-the-whole-team", from: "RFC 8959"},
+	{name: "django-secret", after: "django-insecure-", shape: "[^\\x00-\\x20\"'`\\\\\\x7f]{30,}", hit: "the key django-insecure-{50}", miss: "django-insecure-{6}", from: "docs.djangoproject.com: settings"},
+	{name: "userinfo", after: ":thin:", shape: "\\w{1,30}/[^\\x00-\\x20\"'`@\\\\]{6,}", ends: isAt, hit: "jdbc:oracle:thin:scott/{16}@//h:1521/x", miss: "jdbc:oracle:thin:@//h:1521/x", from: "docs.oracle.com: JDBC"},
+	{name: "password", after: "password 7 ", shape: `[0-9A-F]{8,}`, hit: " password 7 {X22}", miss: "the password 7 ABC of all", from: "shape seen in Cisco configurations"},
+	{name: "slack-webhook", after: "hooks.slack-gov.com/services/", shape: `[A-Za-z0-9+/]{30,60}`, hit: "https://hooks.slack-gov.com/services/T{u8}/B{u8}/{24}", miss: "https://hooks.slack-gov.com/services/new", from: "docs.slack.dev: incoming webhooks"},
+	{name: "zapier-webhook", after: "hooks.zapier.com/hooks/catch/", shape: `[0-9]{4,12}/[a-z0-9/]{6,}`, hit: "https://hooks.zapier.com/hooks/catch/12345678/{x12}/", miss: "https://hooks.zapier.com/hooks/catch/new", from: "help.zapier.com: webhooks"},
+	{name: "ifttt-webhook", after: "/with/key/", shape: `[\w-]{20,}`, is: isShuffled, hit: "https://maker.ifttt.com/trigger/e/with/key/{43}", miss: "/with/key/{6}", from: "ifttt.com/docs: webhooks"},
+	{name: "feishu-webhook", after: "/bot/v2/hook/", shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "https://open.feishu.cn/open-apis/bot/v2/hook/{x8}-{x4}-{x4}-{x4}-{x12}", miss: "/bot/v2/hook/{x8}", from: "open.feishu.cn: custom bots"},
+	{name: "rancher-token", after: "token-", shape: `[a-z0-9]{5}:[a-z0-9]{54}`, hit: "token-{x5}:{x54}", miss: "token-{x5}:{x6}", from: "ranchermanager.docs.rancher.com: API keys"},
+	{name: "rancher-token", after: "kubeconfig-", shape: `[a-z0-9-]{5,40}:[a-z0-9]{54}`, hit: "kubeconfig-u-{x10}:{x54}", miss: "kubeconfig-{x5}", from: "ranchermanager.docs.rancher.com: API keys"},
+	{name: "packagist-token", after: "packagist_", shape: `[a-z]{3}_[0-9a-f]{40,}`, hit: "packagist_uut_{x68}", miss: "packagist_uut_{x6}", from: "packagist.com/docs: tokens"},
+	{name: "persona-key", after: "persona_production_", shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "persona_production_{x8}-{x4}-{x4}-{x4}-{x12}", miss: "persona_production_{x8}", from: "docs.withpersona.com: API keys"},
+	{name: "persona-key", after: "persona_sandbox_", shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "persona_sandbox_{x8}-{x4}-{x4}-{x4}-{x12}", miss: "persona_sandbox_{x8}", from: "docs.withpersona.com: API keys"},
+	{name: "rootly-key", after: "rootly_", shape: `[0-9a-f]{40,}`, hit: "rootly_{x64}", miss: "rootly_{x6}", from: "docs.rootly.com: API keys"},
+	{name: "inngest-key", after: "signkey-", shape: `(?:[a-z]{3,10}-)?[0-9a-f]{32,}`, hit: "signkey-prod-{x64}", miss: "signkey-prod-{x6}", from: "inngest.com/docs: signing keys"},
+	{name: "statsig-key", after: "console-", shape: `[A-Za-z0-9]{40,50}`, is: isShuffled, ends: noName, hit: "console-{43}", miss: "console-{6}", from: "docs.statsig.com: keys"},
+	{name: "dify-key", after: "dataset-", shape: `[A-Za-z0-9]{24}`, is: isShuffled, ends: noName, hit: "dataset-{24}", miss: "dataset-{6}", from: "docs.dify.ai: API keys"},
+	{name: "unleash-token", after: "default:", shape: `[a-z]{2,20}\.[0-9a-f]{56}`, hit: "default:production.{x56}", miss: "default:production.{x6}", from: "docs.getunleash.io: API tokens"},
+	{name: "unleash-token", after: "*:", shape: `[a-z]{2,20}\.[0-9a-f]{56}`, where: isAfterLoneStar, hit: "*:production.{x56}", miss: "**:production.{x6}", from: "docs.getunleash.io: API tokens"},
+	{name: "mysql-hash", after: "'*", shape: `[0-9A-F]{40}`, ends: isQuote, hit: "IDENTIFIED WITH mysql_native_password AS '*{X40}'", miss: "'*{X8}'", from: "dev.mysql.com: password hashing"},
+	{name: "signed-cookie", after: ".eJ", shape: `[\w-]{20,}\.[\w-]{6}\.[\w-]{27,43}`, is: isShuffled, ends: noName, hit: ".eJw{80}.{6}.{27}", miss: ".eJw{6}", from: "itsdangerous.palletsprojects.com: signing"},
+	{name: "configcat-key", after: "configcat-sdk-1/", shape: `[\w-]{22}/[\w-]{22}`, hit: "configcat-sdk-1/{22}/{22}", miss: "configcat-sdk-1/{6}", from: "configcat.com/docs: SDK keys"},
+	{name: "azure-client-secret", after: "Q~", shape: `[\w~.-]{31,34}`, is: mixedCheck(3), hit: "{3}8Q~{34}", miss: "8Q~short", from: "shape seen in gitleaks"},
+	{name: "slack-webhook", after: "hooks.slack.com/services/", shape: `[A-Za-z0-9+/]{30,60}`, hit: "https://hooks.slack.com/services/T{u8}/B{u8}/{24}", miss: "https://hooks.slack.com/services/new", from: "docs.slack.dev: incoming webhooks"},
+	{name: "slack-webhook", after: "hooks.slack.com/workflows/", shape: `[A-Za-z0-9+/]{30,90}`, hit: "https://hooks.slack.com/workflows/T{u8}/A{u8}/{d18}/{24}", miss: "https://hooks.slack.com/workflows/a", from: "docs.slack.dev: incoming webhooks"},
+	{name: "slack-webhook", after: "hooks.slack.com/triggers/", shape: `[A-Za-z0-9+/]{30,90}`, hit: "https://hooks.slack.com/triggers/T{u8}/{d13}/{32}", miss: "https://hooks.slack.com/triggers/a", from: "docs.slack.dev: incoming webhooks"},
+	{name: "x-amz-signature", after: "X-Amz-Signature=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Signature={x64}", miss: "X-Amz-Signature=x", from: "docs.aws.amazon.com: signed requests"},
+	{name: "x-amz-credential", after: "X-Amz-Credential=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Credential=GOOG1E{u30}/20260101/eu-west-1/s3/aws4_request", miss: "X-Amz-Credential=x", from: "docs.aws.amazon.com: signed requests"},
+	{name: "x-amz-security-token", after: "X-Amz-Security-Token=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Security-Token={120}", miss: "X-Amz-Security-Token=x", from: "docs.aws.amazon.com: signed requests"},
+	{name: "password", after: " password ", shape: visible + `{8,}`, where: isNetrcLine, fit: lenWithoutFullStop, is: looksRandom, hit: "machine h.example login u password {16}", miss: "the password must-be-at-least-8-characters-long", from: "gnu.org: .netrc"},
+	{name: "userinfo", after: " -u ", expects: looseValue, shape: `[\w.@-]{0,60}:` + word + `{8,}`, is: afterColon, hit: "curl -u \"admin:{16}\" https://h.example", miss: "sort -u names:of-all-the-things", from: "curl.se: man page"},
+	{name: "userinfo", after: " --user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user 'admin:{16}' https://h.example", miss: "--user 1000:1000", from: "curl.se: man page"},
+	{name: "userinfo", after: " --user=", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user=admin:{16} https://h.example", miss: "--user=1000:1000", from: "curl.se: man page"},
+	{name: "userinfo", after: " -U ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl -U proxy:{16} https://h.example", miss: "psql -U postgres:of-all", from: "curl.se: man page"},
+	{name: "userinfo", after: " -a ", where: commandOf("http ", "xh "), expects: looseValue, shape: `[\w.@-]+:` + word + `{8,}`, is: afterColon, hit: "http -a admin:{16} h.example", miss: "ls -a names:of-all-the-things", from: "httpie.io/docs: authentication"},
+	{name: "secret", after: " --body ", expects: looseValue, where: isSetCommand, shape: word + `{8,}`, is: looksRandom, hit: "gh secret set API_KEY --body {24}", miss: "gh issue create --body Aa1Bb2Cc3Dd4Ee5", from: "cli.github.com: gh secret set"},
+	{name: "secret", after: " -b ", expects: looseValue, where: isSetCommand, shape: word + `{8,}`, is: looksRandom, hit: "gh secret set API_KEY -b {24}", miss: "gh issue create -b Aa1Bb2Cc3Dd4Ee5", from: "cli.github.com: gh secret set"},
+	{name: "password", after: " /p:", expects: looseQuote, where: isRemoteDesktop, shape: word + `{8,}`, is: looksPassword, hit: "xfreerdp /u:app /p:{16} /v:h.example", miss: "msbuild /p:Aa1Bb2Cc3Dd4Ee5", from: "man xfreerdp"},
+	{name: "userinfo", after: " /user:", where: isNetUse, shape: "[^\\x00-\\x20\"'`<>]+ " + word + `{8,}`, is: afterSpace, hit: "net use z: //h/s /user:app {16}", miss: "net use z: //h/s /user:app persistent", from: "learn.microsoft.com: net use"},
+	{name: "password", after: "AUTH default ", where: isRedisPrompt, shape: word + `{8,}`, is: isRandomPassword, hit: "127.0.0.1:6379> AUTH default {16}", miss: "the command AUTH default Aa1Bb2Cc3Dd4Ee5", from: "redis.io/docs: AUTH"},
+	{name: "password", after: "AUTH ", where: isRedisPrompt, shape: word + `{8,}`, is: isRandomPassword, hit: "127.0.0.1:6379> AUTH {16}", miss: "the command AUTH Aa1Bb2Cc3Dd4Ee5", from: "redis.io/docs: AUTH"},
+	{name: "password", after: "root:", shape: word + "{8,}[\"']{0,1} {0,1}\\|[^c]{1,20}chpasswd", fit: lenBeforePipe, is: looksPassword, hit: "echo 'root:{16}' | sudo chpasswd", miss: "echo 'root:internationalization' | chpasswd", from: "man chpasswd"},
+	{name: "password", after: "send ", expects: looseQuote, where: isPasswordPrompt, shape: word + `{8,}`, ends: isReturn, is: looksPassword, hit: "expect \"assword:\"\nsend \"{16}\\r\"", miss: "expect \"$ \"\nsend \"Aa1Bb2Cc3Dd4Ee5\\r\"\n", from: "man expect"},
+	{name: "secret", after: "default =", expects: looseValue, where: isTerraformVariable, shape: word + `{8,}`, is: isRandomPassword, hit: "variable \"db_password\" {\n  default = \"{16}\"\n}", miss: "variable \"db_name\" {\n  default = \"Aa1Bb2Cc3Dd4Ee5\"\n}", from: "developer.hashicorp.com/terraform: variables"},
+	{name: "secret", after: "  =", expects: looseValue, where: isTerraformVariable, shape: word + `{8,}`, is: isRandomPassword, hit: "variable \"db_password\" {\n  type      = string\n  sensitive = true\n  default   = \"{16}\"\n}", miss: "variable \"db_password\" {\n  version   = \"Aa1Bb2Cc3Dd4Ee5\"\n}", from: "developer.hashicorp.com/terraform: variables"},
+	{name: "secret", after: "= @\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "var apiKey = @\"{24}\";", miss: "var apiName = @\"Aa1Bb2Cc3Dd4Ee5\";", from: "learn.microsoft.com: verbatim strings"},
+	{name: "secret", after: "= b\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "api_key = b\"{24}\"", miss: "f(api_name = b\"Aa1Bb2Cc3Dd4Ee5\")", from: "docs.python.org: bytes literals"},
+	{name: "secret", after: "= b'", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "api_key = b'{24}'", miss: "api_name = b'Aa1Bb2Cc3Dd4Ee5'", from: "docs.python.org: bytes literals"},
+	{name: "cookie", after: " -b ", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl -b sid={32} https://h.example", miss: "git checkout -b name=of-the-branch", from: "curl.se: man page"},
+	{name: "cookie", after: " --cookie ", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl --cookie 'sid={32}' https://h.example", miss: "--cookie name=of-the-cookie", from: "shape seen in command lines"},
+	{name: "cookie", after: " --cookie=", expects: looseValue, shape: `[\w.-]+=` + word + `{8,}`, is: afterEquals, hit: "curl --cookie=sid={32} https://h.example", miss: "--cookie=name=of-the-cookie", from: "shape seen in command lines"},
+	{name: "password", after: " -p", expects: looseQuote, shape: word + `{6,}`, where: commandOf("mysql", "mariadb", "7z "), is: looksPassword, hit: "mysql -u root -p{16} shop", miss: "mysql -u root -pinternationalization", from: "dev.mysql.com: options"},
+	{name: "password", after: " -a ", expects: looseValue, shape: word + `{8,}`, where: commandOf("redis-cli"), is: looksPassword, hit: "redis-cli -h h.example -a {24} ping", miss: "redis-cli -a internationalization", from: "redis.io/docs: redis-cli"},
+	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("sshpass", "rdesktop "), is: looksPassword, hit: "sshpass -p '{16}' ssh u@h.example", miss: "sshpass -p internationalization ssh u@h.example", from: "man sshpass"},
+	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("login"), is: looksPassword, hit: "docker login -u u -p {24} r.example", miss: "docker login -u u -p internationalization", from: "docs.docker.com: docker login"},
+	{name: "password", after: " -p ", expects: looseValue, shape: word + `{8,}`, where: commandOf("mongo", "cqlsh "), is: looksPassword, hit: "mongosh -u u -p {24} db", miss: "mongosh -u u -p internationalization", from: "mongodb.com/docs: mongosh"},
+	{name: "password", after: " -w ", expects: looseValue, shape: word + `{8,}`, where: commandOf("ldap"), is: looksPassword, hit: "ldapsearch -D cn=a -w {16} -b dc=b", miss: "ldapsearch -D cn=a -w internationalization", from: "man ldapsearch"},
+	{name: "password", after: " -P ", expects: looseValue, shape: word + `{8,}`, where: commandOf("sqlcmd", "zip ", "mosquitto_"), is: looksPassword, hit: "sqlcmd -S h -U sa -P {16}", miss: "sqlcmd -S h -U sa -P internationalization", from: "learn.microsoft.com: sqlcmd"},
+	{name: "password", after: "\", \"", where: isCredentialCall, shape: inQuotes, is: looksPassword, ends: isDoubleQuote, hit: "req.SetBasicAuth(\"app\", \"{20}\")", miss: "fmt.Println(\"app\", \"{20}\")", from: "pkg.go.dev/net/http"},
+	{name: "password", after: "', '", where: isCredentialCall, shape: inSingle, is: looksPassword, ends: isQuote, hit: "auth=('app', '{20}')", miss: "print('app', '{20}')", from: "requests.readthedocs.io"},
+	{name: "password", after: " -pw ", expects: looseValue, shape: word + `{8,}`, where: commandOf("plink", "pscp", "psftp"), is: looksPassword, hit: "plink -pw {16} u@h", miss: "plink -pw internationalization u@h", from: "the.earth.li/~sgtatham/putty: plink"},
+	{name: "password", after: "root@localhost: ", shape: word + `{8,}`, is: looksPassword, hit: "A temporary password is generated for root@localhost: {12}", miss: "root@localhost: internationalization", from: "dev.mysql.com: initialising the data directory"},
+	{name: "unseal-key", after: "Unseal Key 1: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 1: {44}", miss: "Unseal Key 1: {6}", from: "developer.hashicorp.com/vault: operator init"},
+	{name: "unseal-key", after: "Unseal Key 2: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 2: {44}", miss: "Unseal Key 2: {6}", from: "developer.hashicorp.com/vault: operator init"},
+	{name: "unseal-key", after: "Unseal Key 3: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 3: {44}", miss: "Unseal Key 3: {6}", from: "developer.hashicorp.com/vault: operator init"},
+	{name: "unseal-key", after: "Unseal Key 4: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 4: {44}", miss: "Unseal Key 4: {6}", from: "developer.hashicorp.com/vault: operator init"},
+	{name: "unseal-key", after: "Unseal Key 5: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 5: {44}", miss: "Unseal Key 5: {6}", from: "developer.hashicorp.com/vault: operator init"},
+	{name: "password", after: "IDENTIFIED BY ", expects: looseQuote, shape: word + `{8,}`, is: looksPassword, hit: "GRANT ALL ON d TO u IDENTIFIED BY \"{16}\";", miss: "IDENTIFIED BY internationalization", from: "dev.mysql.com: GRANT"},
+	{name: "password", after: "PASSWORD = N'", shape: sqlText, is: looksPassword, ends: isQuote, hit: "CREATE LOGIN u WITH PASSWORD = N'{16}';", miss: "CREATE LOGIN u WITH PASSWORD = N'internationalization'", from: "learn.microsoft.com: CREATE LOGIN"},
+	{name: "password", after: "PASSWORD=N'", shape: sqlText, is: looksPassword, ends: isQuote, hit: "CREATE LOGIN u WITH PASSWORD=N'{16}';", miss: "CREATE LOGIN u WITH PASSWORD=N'internationalization'", from: "learn.microsoft.com: CREATE LOGIN"},
+	{name: "userinfo", after: "creds ", expects: looseValue, shape: `[\w.@/-]+:` + word + `{8,}`, is: afterColon, hit: "skopeo copy --src-creds app:{20} a b", miss: "creds of:of-all-the-things", from: "github.com/containers/skopeo"},
+	{name: "userinfo", after: "creds=", expects: looseValue, shape: `[\w.@/-]+:` + word + `{8,}`, is: afterColon, hit: "podman pull --creds=app:{20} a", miss: "creds=of:of-all-the-things", from: "github.com/containers/skopeo"},
+	{name: "password", after: "PASSWORD '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u PASSWORD '{16}';", miss: "CREATE USER u PASSWORD 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
+	{name: "password", after: "password '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u password '{16}';", miss: "CREATE USER u password 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
+	{name: "password", after: "Password '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u Password '{16}';", miss: "CREATE USER u Password 'internationalization'", from: "postgresql.org/docs: ALTER ROLE"},
+	{name: "password", after: "IDENTIFIED BY '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u IDENTIFIED BY '{16}';", miss: "CREATE USER u IDENTIFIED BY 'internationalization'", from: "dev.mysql.com: ALTER USER"},
+	{name: "password", after: "identified by '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u identified by '{16}';", miss: "CREATE USER u identified by 'internationalization'", from: "dev.mysql.com: ALTER USER"},
+	{name: "password", after: ":", where: isPgpassHost, shape: `[A-Za-z_*]` + pgpassField + `:[A-Za-z_]` + pgpassField + ":" + word + `{8,}`, is: isPgpassRest, hit: "db.example:5432:shop:app:{16}", miss: "db.example:5432:shop:app:internationalization", from: "postgresql.org/docs: password file"},
+	{name: "ldap-hash", after: "{SSHA}", shape: `[A-Za-z0-9+/=]{24,}`, is: mixedCheck(3), hit: "the hash {SSHA}{38}==", miss: "{SSHA}{8}", from: "openldap.org: password storage"},
+	{name: "ldap-hash", after: "{SSHA256}", shape: `[A-Za-z0-9+/=]{24,}`, is: mixedCheck(3), hit: "the hash {SSHA256}{38}==", miss: "{SSHA256}{8}", from: "openldap.org: password storage"},
+	{name: "ldap-hash", after: "{SSHA512}", shape: `[A-Za-z0-9+/=]{24,}`, is: mixedCheck(3), hit: "the hash {SSHA512}{38}==", miss: "{SSHA512}{8}", from: "openldap.org: password storage"},
+	{name: "terraform-token", after: ".atlasv1.", shape: `[\w=-]{60,70}`, is: mixedCheck(3), hit: "{14}.atlasv1.{67}", miss: "{14}.atlasv1.{9}", from: "developer.hashicorp.com/terraform: API tokens"},
+	{name: "discord-webhook", after: "discord.com/api/webhooks/", shape: `[0-9]{17,20}/[\w-]{60,}`, is: isVaried, hit: "https://discord.com/api/webhooks/{d18}/{68}", miss: "https://discord.com/api/webhooks/{d18}/slack", from: "discord.com/developers: webhooks"},
+	{name: "discord-webhook", after: "discordapp.com/api/webhooks/", shape: `[0-9]{17,20}/[\w-]{60,}`, is: isVaried, hit: "https://discordapp.com/api/webhooks/{d18}/{68}", miss: "https://discordapp.com/api/webhooks/{d18}/slack", from: "discord.com/developers: webhooks"},
+	{name: "teams-webhook", after: "webhook.office.com/webhookb2/", shape: `[\w@/-]{60,}`, is: isVaried, hit: "https://a.webhook.office.com/webhookb2/{x8}-{x4}-{x4}-{x4}-{x12}@{x8}-{x4}-{x4}-{x4}-{x12}/IncomingWebhook/{x32}/{x36}", miss: "https://a.webhook.office.com/webhookb2/new", from: "learn.microsoft.com: incoming webhooks"},
+	{name: "signature", after: "Signature=", shape: `[\w+/=~-]{20,}`, is: mixedCheck(3), hit: "Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={x64}", miss: "Signature={x12}", from: "docs.aws.amazon.com: signed requests"},
+	{name: "token", after: " --token ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --token {24}", miss: "login --token from-the-environment", from: "shape seen in command lines"},
+	{name: "password", after: " --password ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --password {16}", miss: "login --password from-the-environment", from: "shape seen in command lines"},
+	{name: "api_key", after: " --api-key ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --api-key {24}", miss: "login --api-key from-the-environment", from: "shape seen in command lines"},
+	{name: "token", after: "-token ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-token {24}", miss: "a-token Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "-secret ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-secret {24}", miss: "a-secret Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "key", after: "-key ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-key {24}", miss: "a-key Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "passphrase", after: "-passphrase ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --passphrase {24}", miss: "a-passphrase Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "-password ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-password {24}", miss: "a-password Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "key", after: "KEY ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_KEY {24}", miss: "echo MY_KEY Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "token", after: "TOKEN ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_TOKEN {24}", miss: "echo MY_TOKEN Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "SECRET ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_SECRET {24}", miss: "echo MY_SECRET Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "PASSWORD ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PASSWORD {24}", miss: "echo MY_PASSWORD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret_access_key", after: "access_key ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_access_key {24}", miss: "echo MY_access_key Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "string = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: string = \"{32}\"", miss: "let apiName: string = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "String = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: String = \"{32}\"", miss: "let apiName: String = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "str = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: str = \"{32}\"", miss: "let apiName: str = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "SecretStr(", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "x=SecretStr('{32}')", miss: "x=SecretStr('of-all-the-things')", from: "docs.pydantic.dev: secret types"},
+	{name: "secret", after: "<![CDATA[", where: isSecretElement, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "<apiKey><![CDATA[{32}]]></apiKey>", miss: "<name><![CDATA[Aa1Bb2Cc3Dd4Ee5]]></name>", from: "w3.org/TR: XML"},
+	{name: "secret", after: "<string>", where: isSecretPlistKey, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "<key>ApiKey</key>\n<string>{32}</string>", miss: "<key>Name</key>\n<string>Aa1Bb2Cc3Dd4Ee5</string>", from: "developer.apple.com: property lists"},
+	{name: "openai-insecure-api-key", after: "insecure-api-key.", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "the protocol openai-insecure-api-key.{40}", miss: "openai-insecure-api-key.of-all", from: "platform.openai.com: Realtime API"},
+	{name: "api_key", after: "key provided: ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "Incorrect API key provided: {32}. Look", miss: "Incorrect API key provided: none-at-all", from: "platform.openai.com: error codes"},
+	{name: "password", after: "password is ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: isRandomPassword, hit: "the password is {20}, he said", miss: "the password is case-sensitive", from: "shape seen in traffic"},
+	{name: "password", after: "requirepass ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "requirepass {24}", miss: "requirepass internationalization", from: "redis.io/docs: configuration"},
+	{name: "password", after: "masterauth ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "masterauth {24}", miss: "masterauth internationalization", from: "redis.io/docs: configuration"},
+	{name: "secret", after: "= r\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY = r\"{32}", miss: "API_NAME = r\"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "= r'", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY = r'{32}", miss: "API_NAME = r'Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "= \"\"\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY = \"\"\"{32}", miss: "API_NAME = \"\"\"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "= '''", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY = '''{32}", miss: "API_NAME = '''Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "[] = \"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY [] = \"{32}", miss: "API_NAME [] = \"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
+	{name: "secret", after: "\" -> \"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "token = \"a\" -> \"{32}\"", miss: "name = \"a\" -> \"Aa1Bb2Cc3Dd4Ee5\";", from: "developer.hashicorp.com/terraform: plan"},
+	{name: "secret", after: "] = \"", where: isTypedSecret, shape: inQuotes, is: inLine(isRandomPassword), hit: "api_key: Optional[str] = \"{32}\"", miss: "api_name: Optional[str] = \"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: "; } = \"", where: isProperty, shape: inQuotes, is: inLine(isRandomPassword), hit: "string ApiKey { get; set; } = \"{32}\"", miss: "string ApiName { get; set; } = \"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: "Some(\"", where: isWrapped, shape: inQuotes, is: inLine(isRandomPassword), hit: "api_key: Some(\"{32}\"", miss: "api_name: Some(\"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: "ault=\"", where: isWrapped, shape: inQuotes, is: inLine(isRandomPassword), hit: "token: str = Field(default=\"{32}\"", miss: "label: str = Field(default=\"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: "Secret::new(\"", shape: inQuotes, is: inLine(isRandomPassword), hit: "Secret::new(\"{32}\"", miss: "Secret::new(\"of all the things", from: "docs.rs: secrecy"},
+	{name: "secret", after: "Fernet(b\"", shape: inQuotes, is: inLine(isRandomPassword), hit: "Fernet(b\"{43}=\")", miss: "Fernet(b\"of all the things\")", from: "cryptography.io: Fernet"},
+	{name: "secret", after: "SecureString \"", shape: inQuotes, is: inLine(isRandomPassword), hit: "ConvertTo-SecureString \"{20}\" -AsPlainText", miss: "ConvertTo-SecureString \"of all the things", from: "learn.microsoft.com: ConvertTo-SecureString"},
+	{name: "bearer", after: "Bearer \"+\"", shape: inQuotes, is: inLine(isRandomPassword), hit: "\"Bearer \"+\"{32}\"", miss: "Bearer \"+\"of-all-the-things", from: "shape seen in programs"},
+	{name: "bearer", after: "Bearer \" + \"", shape: inQuotes, is: inLine(isRandomPassword), hit: "\"Bearer \" + \"{32}\"", miss: "Bearer \" + \"of-all-the-things", from: "shape seen in programs"},
+	{name: "secret", after: "', b'", where: isBytesPair, shape: inSingle, is: inLine(isRandomPassword), hit: "(b'x-api-key', b'{32}')", miss: "(b'x-name', b'Aa1Bb2Cc3Dd4Ee5')", from: "asgi.readthedocs.io: HTTP scope"},
+	{name: "token", after: " login ", expects: looseValue, shape: visible + `{16,}`, fit: lenWithoutFullStop, is: isSpoken, hit: "vault login {26}", miss: "docker login registry-1.docker.example", from: "shape seen in command lines"},
+	{name: "token", after: "init -t ", expects: looseValue, shape: visible + `{16,}`, fit: lenWithoutFullStop, is: isSpoken, hit: "doctl auth init -t {64}", miss: "init -t of-all-the-things-here", from: "docs.digitalocean.com: doctl"},
+	{name: "password", after: " -p=", expects: looseQuote, where: onLine("az login", "docker login"), shape: word + `{8,}`, is: looksPassword, hit: "az login -u a -p={24}", miss: "make -p=Aa1Bb2Cc3Dd4Ee5", from: "learn.microsoft.com: az login"},
+	{name: "password", after: " -p ", expects: looseValue, where: commandOf("twine "), shape: word + `{8,}`, is: looksPassword, hit: "twine upload -u __token__ -p {24}", miss: "twine upload -p internationalization", from: "twine.readthedocs.io"},
+	{name: "secret", after: " --value ", expects: looseValue, where: onLine("secret ", "SecureString"), shape: word + `{8,}`, is: isRandomPassword, hit: "az keyvault secret set --vault-name v -n x --value {24}", miss: "az tag set --value Aa1Bb2Cc3Dd4Ee5", from: "learn.microsoft.com: az keyvault"},
+	{name: "userinfo", after: " --proxy-user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --proxy-user u:{20} h", miss: "curl --proxy-user u:of-all-the", from: "curl.se/docs/manpage.html"},
+	{name: "userinfo", after: "curl -u", shape: `[\w.@-]{0,40}:` + word + `{8,}`, is: afterColon, hit: "curl -uuser:{20} h", miss: "curl -uuser:of-all-the", from: "curl.se/docs/manpage.html"},
+	{name: "secret", after: "echo ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "echo {32} | docker login --password-stdin", miss: "echo of-all-the-things | docker login", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "echo -n ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "echo -n {32} | docker login --password-stdin", miss: "echo -n of-all-the-things | docker login", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "printf ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "printf {32} | docker login --password-stdin", miss: "printf of-all-the-things | docker login", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "printf %s ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "printf %s {32} | docker login --password-stdin", miss: "printf %s of-all-the-things | docker login", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "<<< ", expects: looseQuote, where: onLine("stdin", "login", "secret", "token"), shape: word + `{16,}`, is: isSpoken, hit: "docker login --password-stdin <<< {32}", miss: "cat <<< Aa1Bb2Cc3Dd4Ee5Ff6;", from: "docs.docker.com: docker login"},
+	{name: "password", after: " on >", where: onLine("SETUSER "), shape: word + `{8,}`, is: isRandomPassword, hit: "ACL SETUSER u on >{20} ~*", miss: "ACL SETUSER u on >internationalization", from: "redis.io/docs: ACL"},
+	{name: "password", after: " -k ", expects: looseValue, where: onLine("openssl "), shape: word + `{8,}`, is: isRandomPassword, hit: "openssl enc -k {20} -in a", miss: "curl -k Aa1Bb2Cc3Dd4Ee5", from: "docs.openssl.org: enc"},
+	{name: "password", after: "' = '", where: onLine("SET PASSWORD "), shape: sqlText, ends: isQuote, is: looksPassword, hit: "SET PASSWORD FOR 'u'@'h' = '{16}';", miss: "WHERE 'a' = 'Aa1Bb2Cc3Dd4Ee5'", from: "dev.mysql.com: SET PASSWORD"},
+	{name: "unseal-key", after: "Unseal Key ", shape: `[0-9]: [\w+/=]{40,}`, is: isSpokenRest, hit: "Unseal Key 1: {44}", miss: "Unseal Key 1: of-all", from: "developer.hashicorp.com/vault: operator init"},
+	{name: "password", after: " BY '", where: isIdentified, shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u IDENTIFIED WITH sha256_password BY '{16}';", miss: "GROUP BY 'internationalization'", from: "dev.mysql.com: ALTER USER"},
+	{name: "api-key", after: "_live_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_live_{32}", miss: "acme_live_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_prod_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_prod_{32}", miss: "acme_prod_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_production_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_production_{32}", miss: "acme_production_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_pat_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_pat_{32}", miss: "acme_pat_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_sat_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_sat_{32}", miss: "acme_sat_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_sk_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_sk_{32}", miss: "acme_sk_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_apikey_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_apikey_{32}", miss: "acme_apikey_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_api_key_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_api_key_{32}", miss: "acme_api_key_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_secret_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_secret_{32}", miss: "acme_secret_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-live-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-live-{32}", miss: "acme-live-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-prod-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-prod-{32}", miss: "acme-prod-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-production-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-production-{32}", miss: "acme-production-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+}
+
+// botID requires a bot's number before the colon.
+func botID(tail []byte) bool {
+	n := countTrailing(tail[:len(tail)-1], classOf("", "09"))
+	return n >= 5 && n <= 16
+}
+
+// isAfterHex returns a function that requires exactly n lower-case hexadecimal digits before a sign.
+func isAfterHex(n int) func(tail []byte) bool {
+	return func(tail []byte) bool {
+		before := tail[:len(tail)-1]
+		return countTrailing(before, lowerHex) == n && countTrailing(before, alnum) == n
+	}
+}
+
+var (
+	isAfterDigest   = isAfterHex(32)
+	isAfterObjectID = isAfterHex(24)
+)
+
+var inUUID = classOf("-", "09", "af")
+
+// isAfterUUID requires a UUID before a sign.
+func isAfterUUID(tail []byte) bool { return countTrailing(tail[:len(tail)-1], inUUID) == 36 }
+
+// isAfterTokenID requires the id of an application, of a deployment or of a key before a sign.
+func isAfterTokenID(tail []byte) bool {
+	before := tail[:len(tail)-1]
+	n := countTrailing(before, digits)
+	deployment := bytes.Contains(before, []byte("prod:")) || bytes.Contains(before, []byte("dev:")) || bytes.Contains(before, []byte("preview:"))
+	return n >= 12 && n <= 20 || n > 0 && deployment || isAfterUUID(tail)
+}
+
+// isSecretPrefix requires letters before a part of a key's prefix. The prefix must not be that of a public key.
+func isSecretPrefix(tail []byte) bool {
+	prefix := tail[len(tail)-countTrailing(tail, inName):]
+	return alnum[prefix[0]] && !bytes.HasPrefix(prefix, []byte("pk_")) && !bytes.Contains(prefix, []byte("pub"))
+}
+
+// isFlag reports whether the last word of a text is a flag.
+func isFlag(tail []byte) bool {
+	word := tail[bytes.LastIndexByte(tail[:len(tail)-1], ' ')+1:]
+	return word[0] == '-'
+}
+
+// setCommands are the beginnings of lines that set a variable to the word after its name.
+var setCommands = []string{"setenv ", "SetEnv ", "set -", "ENV ", "setx ", "configure set ", "secret set "}
+
+// isSetCommand reports whether the last line of a text sets a variable to the word that follows.
+func isSetCommand(tail []byte) bool {
+	line := tail[bytes.LastIndexByte(tail, '\n')+1:]
+	return slices.ContainsFunc(setCommands, func(c string) bool { return bytes.Contains(line, []byte(c)) })
+}
+
+// lastLine returns the last line of a text.
+func lastLine(text []byte) []byte { return text[bytes.LastIndexByte(text, '\n')+1:] }
+
+// isRemoteDesktop and isNetUse report whether the last line of a text is a command that takes a password in such a
+// place.
+func isRemoteDesktop(tail []byte) bool { return bytes.Contains(lastLine(tail), []byte("freerdp")) }
+func isNetUse(tail []byte) bool        { return bytes.Contains(lastLine(tail), []byte("net use ")) }
+
+// isRedisPrompt reports whether AUTH begins a line, or follows the prompt of a Redis client.
+func isRedisPrompt(tail []byte) bool {
+	line, _, _ := bytes.Cut(lastLine(tail), []byte("AUTH "))
+	return len(line) == 0 || bytes.HasSuffix(line, []byte("> "))
+}
+
+// isPasswordPrompt reports whether a script waits for a prompt for a password before its last line.
+func isPasswordPrompt(tail []byte) bool {
+	at := bytes.LastIndex(tail, []byte("assword"))
+	return at >= 0 && bytes.Contains(tail[:at], []byte("expect ")) && bytes.Count(tail[at:], []byte("send ")) == 1
+}
+
+// isTerraformVariable reports whether a text ends with the default of a variable that has the name of a credential.
+func isTerraformVariable(tail []byte) bool {
+	if !bytes.HasSuffix(bytes.TrimRight(tail, " =\""), []byte(" default")) {
+		return false
+	}
+	at := bytes.LastIndex(tail, []byte(`variable "`))
+	name, _, ok := bytes.Cut(tail[min(len(tail), max(0, at)+len(`variable "`)):], []byte(`"`))
+	if ok = ok && at >= 0; ok {
+		_, ok = credentialName(name, inText)
+	}
+	return ok
+}
+
+// isNamedLiteral reports whether a text ends with the name of a credential, an equals sign and the beginning of a
+// literal.
+func isNamedLiteral(tail []byte) bool {
+	name := bytes.TrimRight(tail[:max(0, bytes.LastIndexByte(tail, '='))], " =[]")
+	_, ok := credentialName(name[len(name)-countTrailing(name, inName):], inText)
+	return ok
+}
+
+// isProperty reports whether a text ends with the name of a credential, its accessors and the beginning of a literal.
+func isProperty(tail []byte) bool {
+	name, _, ok := bytes.Cut(lastLine(tail), []byte(" { get"))
+	if ok {
+		_, ok = credentialName(name[len(name)-countTrailing(name, inName):], inText)
+	}
+	return ok
+}
+
+// wrappers are calls around the value of a name.
+var wrappers = []string{`Some("`, `Field(default="`}
+
+// isWrapped reports whether a text ends with the name of a credential, a sign and the beginning of one of wrappers.
+func isWrapped(tail []byte) bool {
+	for _, w := range wrappers {
+		if text, ok := bytes.CutSuffix(tail, []byte(w)); ok {
+			text = bytes.TrimRight(text, " ")
+			name := bytes.TrimRight(text, ":= ")
+			if typed := bytes.LastIndexByte(name, ':'); typed > 0 && bytes.HasSuffix(text, []byte("=")) && len(name)-typed < 24 {
+				name = name[:typed]
+			}
+			_, named := credentialName(name[len(name)-countTrailing(name, inName):], inText)
+			return named && len(text) > len(bytes.TrimRight(text, ":="))
+		}
+	}
+	return false
+}
+
+// isBytesPair reports whether a text ends with the name of a header and the beginning of its value, as in
+// (b'x-api-key', b'.
+func isBytesPair(tail []byte) bool {
+	_, ok := listedName(bytes.TrimSuffix(tail, []byte(" b'")))
+	return ok
+}
+
+// onLine returns a function that requires one of several words on the last line of a text.
+func onLine(words ...string) func(tail []byte) bool {
+	return func(tail []byte) bool {
+		return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(lastLine(tail), []byte(w)) })
+	}
+}
+
+// isSpoken requires a random value with digits.
+func isSpoken(text []byte) bool {
+	return containsRange(text, '0', '9') && hasLetter(text) && looksRandom(text)
+}
+
+// isSpokenRest requires a random value after a number and a colon.
+func isSpokenRest(text []byte) bool { return isSpoken(text[3:]) }
+
+// isTypedSecret reports whether a text ends with the name of a credential, a colon, a type and an equals sign.
+func isTypedSecret(tail []byte) bool {
+	colon := max(bytes.LastIndexByte(tail, ':'), bytes.LastIndex(tail, []byte(" As ")))
+	if colon < 1 || len(tail)-colon > 24 {
+		return false
+	}
+	name := tail[:colon]
+	_, ok := credentialName(name[len(name)-countTrailing(name, inName):], inText)
+	return ok
+}
+
+// isSecretElement reports whether the start tag of a credential's XML element is before a CDATA section.
+func isSecretElement(tail []byte) bool {
+	text := bytes.TrimSuffix(tail, []byte("<![CDATA["))
+	if !bytes.HasSuffix(text, []byte(">")) {
+		return false
+	}
+	_, ok := elementName(text)
+	return ok
+}
+
+// isSecretPlistKey reports whether the key before a value in a property list is the name of a credential.
+func isSecretPlistKey(tail []byte) bool {
+	text, ok := bytes.CutSuffix(bytes.TrimRight(bytes.TrimSuffix(tail, []byte("<string>")), " \t\r\n"), []byte("</key>"))
+	if ok {
+		_, ok = credentialName(text[len(text)-countTrailing(text, inName):], inKey)
+	}
+	return ok
+}
+
+// isIdentified reports whether a text names a method of authentication, before BY and a password.
+func isIdentified(tail []byte) bool { return bytes.Contains(tail, []byte("IDENTIFIED WITH ")) }
+
+// isAfterLoneStar reports whether the asterisk before the last character is not part of emphasis in Markdown.
+func isAfterLoneStar(tail []byte) bool {
+	n := len(tail)
+	return n < 3 || tail[n-3] != '*' && !alnum[tail[n-3]]
+}
+
+func isAt(c byte) bool { return c == '@' }
+
+// isNetrcLine reports whether tail looks like a line of a .netrc file.
+func isNetrcLine(tail []byte) bool {
+	return bytes.Contains(tail, []byte("login ")) || bytes.Contains(tail, []byte("machine "))
+}
+
+// countTrailing returns the number of characters of a class at the end of a text.
+func countTrailing(text []byte, class *[256]bool) (n int) {
+	for n < len(text) && class[text[len(text)-1-n]] {
+		n++
+	}
+	return n
+}
+
+// commandOf returns a function that checks the text before a secret. The text must have one of the programs on its
+// last line, and end with an option such as -p.
+func commandOf(programs ...string) func(tail []byte) bool {
+	return func(tail []byte) bool {
+		line := tail[bytes.LastIndexByte(tail, '\n')+1:]
+		return slices.ContainsFunc(programs, func(p string) bool { return bytes.Contains(line, []byte(p)) }) &&
+			bytes.IndexByte(line[:len(line)-2], ' ') >= 0 && bytes.HasSuffix(bytes.TrimRight(line, "apPw "), []byte(" -"))
+	}
+}
+
+// isPgpassHost reports whether tail is host:port: at the beginning of a line.
+func isPgpassHost(tail []byte) bool {
+	port := countTrailing(tail[:len(tail)-1], digits)
+	if port < 4 || port > 5 {
+		return false
+	}
+	host := tail[:len(tail)-1-port]
+	if len(host) < 2 || host[len(host)-1] != ':' {
+		return false
+	}
+	n := countTrailing(host[:len(host)-1], inHost)
+	before := host[:len(host)-1-n]
+	return countTrailing(host[:len(host)-1], lowerHex) < n && (len(before) == 0 || strings.IndexByte("\n\"'`", before[len(before)-1]) >= 0)
+}
+
+var inHost = classOf("*._-", "az", "AZ", "09")
+
+// isPgpassRest checks the password that follows database:user: in a password file.
+func isPgpassRest(text []byte) bool {
+	fields := bytes.SplitN(text, []byte(":"), 3)
+	return isPasswordOrRandom(fields[2])
+}
+
+var digits = classOf("", "09")
+
+func isQuote(c byte) bool { return c == '\'' }
+
+func isDoubleQuote(c byte) bool { return c == '"' }
+
+// isCredentialCall reports whether a text ends between the name and the password of a call, as in
+// SetBasicAuth("app", " and auth=("app", ".
+func isCredentialCall(tail []byte) bool {
+	open := bytes.LastIndexByte(tail, '(')
+	if open < 0 {
+		return false
+	}
+	name := bytes.TrimPrefix(tail[open+1:len(tail)-len(`", "`)], []byte(`"", `)) // PlainAuth has an identity before the name
+	if len(name) < 2 || bytes.IndexByte(name[1:], name[0]) >= 0 {
+		return false
+	}
+	call := bytes.TrimRight(tail[:open], "= ")
+	called := bytes.ToLower(call[len(call)-countTrailing(call, inName):])
+	return bytes.HasSuffix(called, []byte("auth")) || bytes.HasSuffix(called, []byte("credentials"))
+}
+
+// isReturn reports whether a character is a line break, or begins its escape.
+func isReturn(c byte) bool { return c == '\r' || c == '\n' || c == '\\' }
+
+// lenBeforePipe returns the length of a text before a quote or a pipe.
+func lenBeforePipe(text []byte) int { return bytes.IndexAny(text, "\"'| ") }
+
+// loginPrograms are programs that read a credential from their standard input.
+var loginPrograms = wordSet("docker gh npx wrangler vault kubectl helm podman fly flyctl az glab npm")
+
+// lenBeforeLogin returns the length of a text before a quote or a pipe to one of loginPrograms, and 0 if there is none.
+func lenBeforeLogin(text []byte) int {
+	_, program := splitWord(text)
+	if !loginPrograms[program] {
+		return 0
+	}
+	return lenBeforePipe(text)
+}
+
+// afterSpace requires a password after a name and a space.
+func afterSpace(text []byte) bool {
+	_, password, _ := bytes.Cut(text, []byte(" "))
+	return looksPassword(password) && password[0] != '/'
+}
+
+// afterEquals requires a random value after a name and an equals sign.
+func afterEquals(text []byte) bool {
+	_, value, ok := bytes.Cut(text, []byte("="))
+	return ok && looksRandom(value)
+}
