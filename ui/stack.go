@@ -320,8 +320,13 @@ func (l *quitDialog) Draw(p *screen.Pen, y int) {
 		return
 	}
 	open := l.m.openExchanges()
-	if len(open) == 0 {
+	switch {
+	case len(open) > 0:
+	case l.m.hasLiveClients():
 		p.Text(screen.Plain, display.Lit(" the client is still running: q ends it"))
+		return
+	default:
+		p.Text(screen.Plain, display.Lit(" no stream is open now: q quits"))
 		return
 	}
 	verb, them := "streams are", "them"

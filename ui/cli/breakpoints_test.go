@@ -43,8 +43,9 @@ func TestProxyBreak(t *testing.T) {
 	p.untilShown("nothing is held:")
 	p.keys("q")
 	p.untilShown("Wire ")
-	p.untilShown("complete") // q asks while a response is open
+	p.untilShown("complete")
 	p.keys("q")
+	_, _ = p.master.WriteString("w") // q asks while the response is open: wait, then quit
 	p.wantExit(0)
 	p.wantRestored()
 	if got := command(t, nil, "print", "--format", "jsonl", recording); !strings.Contains(got.stdout, `"code":"HELD","severity":"info","by":"toolscope"`) || !strings.Contains(got.stdout, `"status":"complete"`) {
