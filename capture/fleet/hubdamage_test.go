@@ -174,6 +174,20 @@ func checkRepairs(t *testing.T, text []byte, starts []int) {
 			}
 		}
 	}
+	for _, at := range starts[:len(starts)-1] { // with one wrong bit, the size reaches the end of the file
+		size := (&messageFile{text: text}).sizeOf(at)
+		for bit := range 31 {
+			end := at + (size ^ 1<<bit)
+			if end < at+size+messageHead || end > len(text) {
+				continue
+			}
+			f := messageFile{text: bytes.Clone(text[:end])}
+			f.text[at+bit/8] ^= 1 << (bit % 8)
+			if f.repairHeads(); !bytes.Equal(f.text, text[:end]) {
+				t.Fatalf("bit %d of the message at %d is not repaired if the file has %d bytes", bit, at, end)
+			}
+		}
+	}
 	for end := range text {
 		f := messageFile{text: bytes.Clone(text[:end])}
 		if f.repairHeads(); len(f.repaired) == 1 && f.repaired[0]+(&messageFile{text: text}).sizeOf(f.repaired[0]) > end {

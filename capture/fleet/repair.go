@@ -143,8 +143,12 @@ func (f *messageFile) repairHeads() {
 func (f *messageFile) endOf(at int) int {
 	end := at + f.sizeOf(at)
 	incomplete := end < len(f.text) && len(f.text)-end < messageHead // the file contains only the beginning of the next message
-	if end >= at+messageHead+messageSum && (end == len(f.text) || incomplete || f.isNext(at, end)) {
+	switch {
+	case end < at+messageHead+messageSum:
+	case f.isNext(at, end):
 		return end
+	case end == len(f.text) || incomplete:
+		return f.earlierEnd(at, end)
 	}
 	for end := at + messageHead + messageSum; end+messageHead <= len(f.text); end++ {
 		i := bytes.Index(f.text[end+messageHead:], []byte("toolscope."))
@@ -159,6 +163,18 @@ func (f *messageFile) endOf(at int) int {
 		return len(f.text)
 	}
 	return -1
+}
+
+// earlierEnd returns the end of a message whose size reaches the end of the file. If one bit of the size is wrong, and
+// without it the next message begins earlier, that is the end.
+func (f *messageFile) earlierEnd(at, end int) int {
+	for bit := range 31 {
+		next := at + (f.sizeOf(at) ^ 1<<bit)
+		if next >= at+messageHead+messageSum && next < end && next+messageHead <= len(f.text) && f.numberOf(next) == f.numberOf(at)+1 && bytes.HasPrefix(f.text[next+messageHead:], []byte("toolscope.")) {
+			return next
+		}
+	}
+	return end
 }
 
 // isNext reports whether the message after the one at the offset at begins at the offset next. One wrong bit may be
