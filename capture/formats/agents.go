@@ -293,11 +293,7 @@ var droidSession = capture.Format{
 	Name:  "droid session",
 	Title: "Factory droid: ~/.factory/sessions/*/*.jsonl",
 	Sniff: func(first []byte, whole bool) capture.SniffResult {
-		s := sniffKeys(first, whole, "type", "id", "cwd")
-		if s.Why = "a header of type session_start"; s.Is == capture.Yes && !hasText(json.Find(first, "type"), "session_start") {
-			s.Is = capture.No
-		}
-		return s
+		return sniffType(first, whole, "session_start", "a header of type session_start", "id", "cwd")
 	},
 	New: func(in *capture.Input) capture.Reader {
 		l := newSessionLog(in, "droid session", capture.NoDeltas, capture.LateTimes, capture.NoEnding, capture.Reencoded)
@@ -326,11 +322,7 @@ var kimiSession = capture.Format{
 	Name:  "kimi session",
 	Title: "Kimi Code: ~/.kimi-code/sessions/*/*/agents/*/wire.jsonl",
 	Sniff: func(first []byte, whole bool) capture.SniffResult {
-		s := sniffKeys(first, whole, "type", "protocol_version", "created_at")
-		if s.Why = "a line of type metadata with a protocol_version"; s.Is == capture.Yes && !hasText(json.Find(first, "type"), "metadata") {
-			s.Is = capture.No
-		}
-		return s
+		return sniffType(first, whole, "metadata", "a line of type metadata with a protocol_version", "protocol_version", "created_at")
 	},
 	New: func(in *capture.Input) capture.Reader {
 		k := &kimiStep{sessionLog: newSessionLog(in, "kimi session", capture.NoDeltas, capture.LateTimes, capture.Reencoded)}
@@ -390,10 +382,7 @@ var piSession = capture.Format{
 	Name:  "pi session",
 	Title: "pi, OpenClaw: ~/.pi/agent/sessions/*/*.jsonl",
 	Sniff: func(first []byte, whole bool) capture.SniffResult {
-		s := sniffKeys(first, whole, "type", "id", "timestamp", "cwd")
-		if s.Why = "a header of type session"; s.Is == capture.Yes && !hasText(json.Find(first, "type"), "session") {
-			s.Is = capture.No
-		}
+		s := sniffType(first, whole, "session", "a header of type session", "id", "timestamp", "cwd")
 		if s.Is == capture.Yes { // the output of pi also begins like a session
 			_, second, _ := bytes.Cut(first, []byte("\n"))
 			if second = afterSpace(second); !whole && !isWhole(second) {

@@ -292,6 +292,16 @@ func sniffKeys(first []byte, whole bool, keys ...string) capture.SniffResult {
 	return capture.SniffResult{Is: capture.No}
 }
 
+// sniffType accepts a file that begins with an object of a type that has all these keys. The result's Why is the
+// parameter why.
+func sniffType(first []byte, whole bool, kind, why string, keys ...string) capture.SniffResult {
+	s := sniffKeys(first, whole, append(keys, "type")...)
+	if s.Why = why; s.Is == capture.Yes && !hasText(json.Find(first, "type"), kind) {
+		s.Is = capture.No
+	}
+	return s
+}
+
 // topKeys returns the first keys, at most maxSniffKeys, of the object that the file begins with, up to a key that
 // decides the format. The result open reports whether more keys may follow.
 func topKeys(first []byte) (keys []string, open bool) {

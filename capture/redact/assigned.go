@@ -244,18 +244,16 @@ func columnName(text []byte) (known secretName, ok bool) {
 // partName returns the secretName of a part of a multipart form, if a text ends with the headers of that part.
 // Otherwise, the result ok is false.
 func partName(text []byte) (known secretName, ok bool) {
-	if body := bytes.TrimRight(text, "\r\n"); len(body) == 0 || len(text)-len(body) < 2 || body[len(body)-1] != '"' && !alnum[body[len(body)-1]] {
-		return secretName{}, false
-	}
-	if !bytes.Contains(text, []byte(`form-data; name=`)) { // faster than LastIndex
-		return secretName{}, false
-	}
-	head := bytes.LastIndex(text, []byte(`form-data; name=`))
+	const disposition = "form-data; name="
 	body := bytes.TrimRight(text, "\r\n")
-	if bytes.Count(text[len(body):], []byte("\n")) != 2 {
+	if n := len(body); n == 0 || body[n-1] != '"' && !alnum[body[n-1]] || bytes.Count(text[n:], []byte("\n")) != 2 {
 		return secretName{}, false
 	}
-	name, _, _ := bytes.Cut(bytes.TrimLeft(text[head+len(`form-data; name=`):], `"`), []byte(`"`))
+	if !bytes.Contains(text, []byte(disposition)) { // much faster than LastIndex
+		return secretName{}, false
+	}
+	name := text[bytes.LastIndex(text, []byte(disposition))+len(disposition):]
+	name, _, _ = bytes.Cut(bytes.TrimLeft(name, `"`), []byte(`"`))
 	name, _, _ = bytes.Cut(name, []byte("\r"))
 	return credentialName(name, inRequest)
 }
