@@ -239,13 +239,13 @@ func (x *Exchange) reportFramingError(f *stream.Frame) {
 }
 
 // requestedModel returns the model in the request, if the response can't contain the model. In some
-// protocols, responses never contain it. Refused responses and responses without a body don't contain it
-// either.
+// protocols, responses never contain it. Refused responses, responses without a body and responses that never
+// came don't contain it either.
 func (x *Exchange) requestedModel() string {
 	switch {
 	case x.Protocol.Model != nil:
 		return x.Protocol.Model(x.Path(), x.RequestBody())
-	case x.Head.Status >= 400, x.AnsweredHere, x.Protocol == &emptyProtocol:
+	case x.Head.Status >= 400, x.AnsweredHere, x.Protocol == &emptyProtocol, !x.begun:
 		return json.Value(x.RequestBody()).Get("model").Text()
 	}
 	return ""

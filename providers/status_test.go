@@ -28,3 +28,23 @@ func TestStatus(t *testing.T) {
 		}
 	}
 }
+
+// TestRequestedModel checks that a turn whose response never came has the requested model, and that the model in a
+// response counts more.
+func TestRequestedModel(t *testing.T) {
+	for _, test := range []struct{ path, body, model string }{
+		{"/v1/messages", "", "m-1"},
+		{"/v1/chat/completions", "", "m-1"},
+		{"/v1/responses", "", "m-1"},
+		{"/api/chat", "", "m-1"},
+		{"/v1/messages", "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"a\",\"model\":\"m-2\"}}\n\n", "m-2"},
+		{"/v1/messages", "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"id\":\"a\"}}\n\n", ""},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Request: true, Data: []byte(`{"model":"m-1","messages":[]}`), Head: &stream.Head{Method: "POST", URL: "https://example.com" + test.path}})
+		in.Write(stream.Record{Data: []byte(test.body), End: true, By: stream.Client.String(), Why: "the client disconnected"})
+		if turns := in.Session().Turns; len(turns) != 1 || turns[0].Model != test.model {
+			t.Errorf("%s, %q: want the model %q: %s", test.path, test.body, test.model, dump(in))
+		}
+	}
+}
