@@ -121,6 +121,7 @@ type sessionLog struct {
 	hasResults  bool      // the pending entries contain results
 	pendingAt   time.Time // time of the latest pending entry
 	hasRequest  bool      // a request has been written
+	rewound     bool      // the next request does not continue the latest response
 	open        *entryExchange
 }
 
@@ -170,8 +171,23 @@ func (s *sessionLog) beginRequest(at time.Time) {
 		at = s.pendingAt
 	}
 	request := append([][]byte{s.session}, s.pending...)
-	s.open = s.beginExchange(capture.Head{Start: at, Incremental: s.hasRequest}, s.input.RecordTime(at), request...)
-	s.pending, s.pendingSize, s.hasResults, s.pendingAt, s.hasRequest = nil, 0, false, time.Time{}, true
+	head := capture.Head{Start: at, Incremental: s.hasRequest}
+	if s.rewound {
+		head.Lacks = []capture.Lack{capture.Rewound}
+	}
+	s.open = s.beginExchange(head, s.input.RecordTime(at), request...)
+	s.pending, s.pendingSize, s.hasResults, s.pendingAt, s.hasRequest, s.rewound = nil, 0, false, time.Time{}, true, false
+}
+
+// rewind removes the pending entries of a branch that the user left: all but the first ones. A negative number means
+// that the user went back to an entry before the latest response.
+func (s *sessionLog) rewind(keep int) {
+	s.rewound = s.rewound || keep < 0 && s.hasRequest
+	for len(s.pending) > max(0, keep) {
+		last := len(s.pending) - 1
+		s.pending, s.pendingSize = s.pending[:last], s.pendingSize-len(s.pending[last])
+	}
+	s.hasResults = s.hasResults && len(s.pending) > 0
 }
 
 // endExchange ends the open exchange, if there is one.

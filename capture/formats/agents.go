@@ -399,13 +399,26 @@ var piSession = capture.Format{
 	},
 }
 
-// piReader reads the entries of a conversation.
+// piReader reads the entries of a conversation. Each entry names the entry that it follows. If that isn't the previous
+// one, the user went back to an earlier entry.
 type piReader struct {
-	model []byte // the latest entry about a change of the model
+	model []byte    // the latest entry about a change of the model
+	path  []piPoint // the latest response and the entries after it, except those that the user left
+}
+
+// piPoint is an entry to which the user may go back.
+type piPoint struct {
+	id      string
+	pending int // number of pending entries after it
 }
 
 func (r *piReader) readPiEntry(p *sessionLog, line []byte) {
-	f := json.Pick(line, "type", "timestamp", "message", "usage")
+	f := json.Pick(line, "type", "timestamp", "message", "usage", "id", "parentId")
+	id := stringOf(f[4])
+	inTree := id != "" && !hasText(f[0], "session")
+	if inTree {
+		r.leaveBranch(p, stringOf(f[5]))
+	}
 	at := parseLogTime(f[1])
 	m := json.Pick(f[2], "role", "content", "stopReason", "errorMessage", "timestamp")
 	hasContent := nonEmptyText(m[1]) != nil || json.FirstElement(m[1]) != nil
@@ -425,6 +438,7 @@ func (r *piReader) readPiEntry(p *sessionLog, line []byte) {
 			asked = time.Time{}
 		}
 		p.writeResponse(asked, at, line)
+		r.path = r.path[:0]
 		if hasText(m[2], "aborted") {
 			p.endExchange(capture.EndCut, stringOf(m[3]), capture.Client)
 		} else {
@@ -437,5 +451,24 @@ func (r *piReader) readPiEntry(p *sessionLog, line []byte) {
 		p.addEntry(line, at, true)
 	case hasText(m[0], "user") && hasContent:
 		p.addEntry(line, at, false)
+	}
+	if inTree {
+		r.path = append(r.path, piPoint{id, len(p.pending)})
+	}
+}
+
+// leaveBranch removes the entries that the next entry doesn't follow. The parameter parent is the id of the entry that
+// it follows.
+func (r *piReader) leaveBranch(p *sessionLog, parent string) {
+	n := len(r.path)
+	for len(r.path) > 0 && r.path[len(r.path)-1].id != parent {
+		r.path = r.path[:len(r.path)-1]
+	}
+	switch {
+	case len(r.path) == n: // it follows the previous entry, or is the first one
+	case len(r.path) == 0:
+		p.rewind(-1)
+	default:
+		p.rewind(r.path[len(r.path)-1].pending)
 	}
 }

@@ -48,6 +48,7 @@ type codex struct {
 	brings  bool              // the entries in said contain results
 	failed  map[string][]byte // events about calls that failed and have no result yet, by the id of the call
 	begins  bool              // the entries in said begin with a history that replaces the previous one
+	rewound bool              // the user went back before the entries in said
 	open    *codexResponse
 	total   string // latest total token count of all responses
 	fork    codexFork
@@ -292,7 +293,10 @@ func (c *codex) asked(e *codexEntry) *entryExchange {
 	}
 	request := append([][]byte{c.session, c.context}, c.said...)
 	head := capture.Head{Header: c.header, Incremental: !c.begins, Start: e.clock}
-	c.said, c.brings, c.begins, c.session, c.failed = nil, false, false, nil, nil
+	if c.rewound {
+		head.Lacks = []capture.Lack{capture.Rewound}
+	}
+	c.said, c.brings, c.begins, c.rewound, c.session, c.failed = nil, false, false, false, nil, nil
 	x := c.beginExchange(head, e.at, request...)
 	x.note, c.fork.note = c.fork.note, ""
 	return x
@@ -313,6 +317,9 @@ func (c *codex) event(e *codexEntry) {
 		c.used(e, json.Find(info, "last_token_usage"), string(json.Find(info, "total_token_usage", "total_tokens")))
 	case "task_complete", "turn_complete":
 		c.finish()
+	case "thread_rolled_back":
+		c.finish()
+		c.rewound = true
 	case "turn_aborted":
 		// The user stopped the turn. Codex writes an item when the item is complete. So if the latest item is a call,
 		// the user stopped its tool. Otherwise, the user stopped the response.
