@@ -264,28 +264,28 @@ type (
 // captured. Argument indexes are not supported.
 func Messagef(format string, args ...any) Message {
 	var b messageBuilder
-	text := fmt.Sprintf(format, args...)
-	for len(format) > 0 {
-		i := strings.IndexByte(format, '%')
-		if i < 0 || i+1 == len(format) {
-			b.text.WriteString(format)
+	rest, values := format, args
+	for len(rest) > 0 {
+		i := strings.IndexByte(rest, '%')
+		if i < 0 || i+1 == len(rest) {
+			b.text.WriteString(rest)
 			break
 		}
-		b.text.WriteString(format[:i])
-		rest := format[i+1:]
-		flags := len(rest) - len(strings.TrimLeft(rest, "+-# .0123456789")) // with the width and the precision
-		end := i + 1 + min(flags+1, len(rest))
-		verb := format[i:end]
-		format = format[end:]
+		b.text.WriteString(rest[:i])
+		rest = rest[i:]
+		end := len(rest) - len(strings.TrimLeft(rest[1:], "+-# .0123456789")) // the end of the flags, the width and the precision
+		verb := rest[:min(end+1, len(rest))]
+		rest = rest[len(verb):]
 		if verb == "%%" {
 			b.text.WriteByte('%')
 			continue
 		}
-		if len(args) == 0 {
+		if len(values) == 0 {
+			text := fmt.Sprintf(format, args...)
 			return Message{Text: text, Quoted: Spans("").appended(Span{0, len(text)})}
 		}
-		b.add(verb, args[0])
-		args = args[1:]
+		b.add(verb, values[0])
+		values = values[1:]
 	}
 	return Message{b.text.String(), b.quoted, b.facts}
 }
