@@ -264,6 +264,7 @@ var refusalReasons = []struct {
 	codes  []string
 }{
 	{"no credit", []int{402}, []string{"insufficient_quota", "credit balance is too low"}},
+	{"a filter stopped the prompt", nil, []string{"ResponsibleAIPolicyViolation", "content management policy", "requires moderation and your input was flagged"}},
 	{"the key or its permissions", []int{401, 403}, nil},
 	{"the provider doesn't keep this item", nil, []string{"previous_response_not_found", "Item with id '", "Previous response with id '"}},
 	{"no endpoint for the model fits the request", nil, []string{"No endpoints found that ", "No endpoints found matching ", "No allowed providers are available"}},
@@ -328,8 +329,8 @@ func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn in
 		said.Cause, said.Gateway = stream.Gateway, gatewayName(x.Head, &x.Response)
 	case repeats != 0:
 		said.Cause = repeats
-	case x.discardsOutput():
-	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status), said.Code == "insufficient_quota":
+	case x.discardsOutput(&said):
+	case isRefusalStatus(status), said.Code == "insufficient_quota":
 		said.Cause = stream.Client
 	}
 	return &said

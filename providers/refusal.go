@@ -3,6 +3,7 @@ package providers
 import (
 	"bytes"
 	"cmp"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,15 +23,16 @@ var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "valida
 func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32) *stream.Refusal {
 	status := x.statusOf(words)
 	switch {
-	case said.By != 0 && said.By != stream.Provider, x.AnsweredHere, isFromGateway(x.Head, &x.Response), x.discardsOutput():
+	case said.By != 0 && said.By != stream.Provider, x.AnsweredHere, isFromGateway(x.Head, &x.Response), x.discardsOutput(said):
 		return nil
-	case status >= 400 && status < 500 && !slices.Contains(refusedForNow, status):
-	case status < 400 && slices.Contains(refusalCodes, said.Code) && !x.hasContent(turn), status == 0 && x.past.fitsWords(words):
+	case isRefusalStatus(status):
+	case status < 400 && (slices.Contains(refusalCodes, said.Code) || isRefusalStatus(statusInCode(said.Code))) && !x.hasContent(turn),
+		status == 0 && x.past.fitsWords(words):
 		status = 0
 	default:
 		return nil
 	}
-	r := &stream.Refusal{Status: status, Type: said.Code, Reason: reasonOf(status, said.Code, words), Found: stream.FoundNowhere}
+	r := &stream.Refusal{Status: status, Type: said.Code, Reason: reasonOf(cmp.Or(status, statusInCode(said.Code)), said.Code, words), Found: stream.FoundNowhere}
 	inner := words
 	response := x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody))
 	inner, r.Via = unwrapError(words, response)
@@ -40,10 +42,24 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32)
 	return r
 }
 
+// isRefusalStatus reports whether an HTTP status says that the request is wrong.
+func isRefusalStatus(status int) bool {
+	return status >= 400 && status < 500 && !slices.Contains(refusedForNow, status)
+}
+
+// statusInCode returns the HTTP status that is the code of an error, or 0: gateways such as OpenRouter put the status
+// of their upstream there, because their own response has begun with 200.
+func statusInCode(code string) int {
+	if status, err := strconv.Atoi(code); err == nil && len(code) == 3 {
+		return status
+	}
+	return 0
+}
+
 // discardsOutput reports whether the error is about the model's output, not about the request: Groq answers with status
-// 400 if it can't read the call that the model wrote.
-func (x *Exchange) discardsOutput() bool {
-	return x.Head.Status >= 400 && bytes.Contains(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody)), []byte(`"failed_generation"`))
+// 400 if it can't read the call that the model wrote, or if the call doesn't fit the request's tools.
+func (x *Exchange) discardsOutput(said *stream.FailureInfo) bool {
+	return said.Code == "tool_use_failed" || x.Head.Status >= 400 && bytes.Contains(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody)), []byte(`"failed_generation"`))
 }
 
 // maxErrorBody is the maximum number of bytes of an error that are searched for another error.
@@ -409,22 +425,18 @@ var converseKinds = map[string]string{"tool_use": "toolUse", "tool_result": "too
 // exactly one of the two contents has such a call.
 func resolvePosition(body json.Value, name, position string) (value json.Value, found string) {
 	n, _ := strconv.Atoi(position)
-	contents := body.Get("contents")
 	fits := 0
 	for _, at := range []int{n - 1, n} {
-		if at < 0 {
-			continue
-		}
 		var first, unsigned json.Value
-		for part := range elementAt(contents, at).Get("parts").Elements() {
-			if !part.Get("functionCall").Get("name").Is(name) {
+		for call, signed := range callsInContent(body, at) {
+			if !call.Get("functionCall").Get("name").Is(name) && !call.Get("function").Get("name").Is(name) {
 				continue
 			}
 			if first == nil {
-				first = part
+				first = call
 			}
-			if unsigned == nil && !part.Get("thoughtSignature").HasText() {
-				unsigned = part
+			if unsigned == nil && !signed {
+				unsigned = call
 			}
 		}
 		if first == nil {
@@ -439,6 +451,38 @@ func resolvePosition(body json.Value, name, position string) (value json.Value, 
 		return nil, stream.FoundNowhere
 	}
 	return value, stream.FoundAsSent
+}
+
+// callsInContent yields the calls in the content with the given number, and whether each call has a signature. In a
+// request of Chat Completions, the contents are those that Google's endpoint makes of the messages: it takes system
+// messages out, and joins the results of a turn.
+func callsInContent(body json.Value, at int) iter.Seq2[json.Value, bool] {
+	return func(yield func(call json.Value, signed bool) bool) {
+		if at < 0 {
+			return
+		}
+		for part := range elementAt(body.Get("contents"), at).Get("parts").Elements() {
+			if !yield(part, part.Get("thoughtSignature").HasText()) {
+				return
+			}
+		}
+		role := ""
+		for m := range body.Get("messages").Elements() {
+			before := role
+			if role = m.Get("role").Text(); role == "system" || role == "developer" || role == "tool" && before == "tool" {
+				continue
+			}
+			if at--; at >= 0 {
+				continue
+			}
+			for call := range m.Get("tool_calls").Elements() {
+				if !yield(call, call.Get("extra_content").Get("google").Get("thought_signature").HasText()) {
+					return
+				}
+			}
+			return
+		}
+	}
 }
 
 // valueWithID returns the object with the given id in the request, or nil.

@@ -56,6 +56,7 @@ var refusalCases = []refusalCase{
 	{"responses", "tools[{tool}].name", "Invalid '{place}': string does not match pattern.", refusedTool},
 	{"gemini", "{path}.function_call.args", "Invalid value at '{place}' (type.googleapis.com/google.protobuf.Struct), \"...\"", refusedCall},
 	{"gemini", "`default_api:{name}`, position {position}", "Function call is missing a thought_signature in functionCall parts. Additional data, function call {place}. Please refer to the docs.", refusedCall},
+	{"chat", "`default_api:{name}`, position {position}", "Function call is missing a thought_signature in functionCall parts. Additional data, function call {place}. Please refer to the docs.", refusedCall},
 	{"gemini", "tools[0].function_declarations[{tool}].name", "GenerateContentRequest.{place}: Invalid function name. Must start with a letter or an underscore.", refusedTool},
 	{"deepseek", "message at index {n}", "thinking is enabled but reasoning_content is missing in assistant tool call {place}", refusedAnswer},
 	{"deepseek", "message index {n}", "Missing `reasoning_content` field in the assistant message at {place}. For more information, please refer to the guide on thinking_mode.", refusedAnswer},
@@ -90,7 +91,7 @@ func (r *refusalCase) fill(c *trial, path string, part int, place string) string
 	if n != "" {
 		var i int
 		fmt.Sscan(n, &i)
-		position = fmt.Sprint(i + 1)
+		position = fmt.Sprint(contentAt(c, i) + 1)
 	}
 	tool := fmt.Sprint(part)
 	if r.form == "anthropic" {
@@ -98,6 +99,17 @@ func (r *refusalCase) fill(c *trial, path string, part int, place string) string
 	}
 	place = strings.NewReplacer("{at}", dotted(path), "{path}", path, "{n}", n, "{position}", position, "{tool}", tool, "{name}", c.call().name).Replace(place)
 	return strings.NewReplacer("{place}", place, "{id}", c.call().id).Replace(r.words)
+}
+
+// contentAt returns the index of a message in the contents that Google's endpoint for Chat Completions makes of a
+// request: it joins results. In other forms, the index stays the same.
+func contentAt(c *trial, message int) int {
+	for i := range c.messages {
+		if c.form.name == "chat" && firstIndex.FindString(c.pathOf(i, 0)) == fmt.Sprint(message) {
+			return i
+		}
+	}
+	return message
 }
 
 // wantedPath returns the path that the refusal must have. A declared tool has the path of its declaration.

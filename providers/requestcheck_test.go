@@ -386,6 +386,14 @@ func TestWordsOfRefusals(t *testing.T) {
 		{"a list without problems", asked{}, asked{call("{}"), `{"detail":[{"a":1}]}`, 422}, "REQUEST_REFUSED error client: refused (HTTP 422); the provider reports 422: HTTP status 422, without a reason"},
 		{"the model's output", asked{}, asked{call("{}"), `{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=netstat>"}}`, 400},
 			"PROVIDER_ERROR error provider: the provider reports tool_use_failed: Failed to call a function."},
+		{"the model's call", asked{}, asked{call("{}"), said("tool call validation failed: parameters for tool netstat did not match schema", "tool_use_failed"), 400},
+			"PROVIDER_ERROR error provider: the provider reports tool_use_failed: tool call validation failed"},
+		{"a status as the code", asked{}, asked{call("{}"), `{"error":{"message":"tool result's tool id(x) not found","code":400}}`, 200},
+			"REQUEST_REFUSED error client: refused; the provider reports 400: tool result's tool id(x) not found"},
+		{"a limit as the code", asked{}, asked{call("{}"), `{"error":{"message":"slow down","code":429}}`, 200}, "PROVIDER_ERROR error provider: the provider reports 429: slow down"},
+		{"a failure as the code", asked{}, asked{call("{}"), `{"error":{"message":"no worker","code":502}}`, 200}, "PROVIDER_ERROR error provider: the provider reports 502: no worker"},
+		{"a filter", asked{}, asked{call("{}"), `{"error":{"message":"The model requires moderation and your input was flagged","code":403}}`, 403},
+			"REQUEST_REFUSED error client: refused (HTTP 403): a filter stopped the prompt;"},
 		{"broken arguments", asked{}, asked{call(`{\"a\":`), said("Expecting value: line 1 column 6 (char 5)", ""), 400},
 			"REQUEST_ILLEGAL error client: the arguments are not a JSON object: call_net1 (netstat) (messages[1].tool_calls[0])"},
 		{"arguments that the model broke", broken, asked{call(`{\"a\":x}`), said("Expecting value: line 1 column 6 (char 5)", ""), 400},
@@ -409,6 +417,59 @@ func TestWordsOfRefusals(t *testing.T) {
 		}
 		if len(found) != 1 || !strings.HasPrefix(found[0], test.want) {
 			t.Errorf("%s: %q, want %q", test.name, found, test.want)
+		}
+	}
+}
+
+// TestSignaturesInChat checks what is said if a client of Chat Completions leaves out the signatures of Google's models,
+// which Google's endpoint has in the calls, and OpenRouter in reasoning_details. Only a refusal proves that they were
+// needed.
+func TestSignaturesInChat(t *testing.T) {
+	const (
+		missing = `[{"error":{"code":400,"message":"Function call is missing a thought_signature in functionCall parts. Additional data, function call ` +
+			"`default_api:netstat`" + ` , position 2. Please refer to the docs.","status":"INVALID_ARGUMENT"}}]`
+		invalid = `{"error":{"code":400,"message":"Thought signature is not valid","status":"INVALID_ARGUMENT"}}`
+		other   = `{"error":{"code":400,"message":"temperature is too high","status":"INVALID_ARGUMENT"}}`
+		system  = `{"role":"system","content":"be brief"}`
+		signed  = `,"extra_content":{"google":{"thought_signature":"QUJDREVG"}}`
+		hidden  = `,"reasoning_details":[{"type":"reasoning.encrypted","data":"QUJDREVG","id":"call_net1"}]`
+	)
+	answer := func(message, finish string) string {
+		return `{"id":"c","object":"chat.completion","model":"gemini-3-pro","choices":[{"index":0,"finish_reason":"` + finish + `","message":` + message + `}]}`
+	}
+	call := func(inCall, inMessage string) string {
+		return `{"role":"assistant","tool_calls":[{"id":"call_net1","type":"function","function":{"name":"netstat","arguments":"{}"}` + inCall + `}]` + inMessage + `}`
+	}
+	done := answer(`{"role":"assistant","content":"22"}`, "stop")
+	for _, test := range []struct {
+		name, came, sent, response string
+		status                     int
+		want, sentBack             string
+	}{
+		{"all came back", call(signed, ""), call(signed, ""), done, 200, "", ""},
+		{"refused", call(signed, ""), call("", ""), missing, 400, "2 REQUEST_REFUSED info client, 2 SIGNATURE_DROPPED error client", "gone"},
+		{"altered", call(signed, ""), call(strings.Replace(signed, "QUJD", "QUJE", 1), ""), invalid, 400, "2 REQUEST_REFUSED info client, 2 REASONING_ALTERED error client", "altered"},
+		{"accepted", call(signed, ""), call("", ""), done, 200, "", "gone"},
+		{"refused for another reason", call(signed, ""), call("", ""), other, 400, "2 REQUEST_REFUSED error client", "gone"},
+		{"nothing was signed", call("", ""), call("", ""), done, 200, "", ""},
+		{"hidden, all came back", call("", hidden), call("", hidden), done, 200, "", ""},
+		{"hidden, refused", call("", hidden), call("", ""), missing, 400, "2 REQUEST_REFUSED info client, 2 SIGNATURE_DROPPED error client", "gone"},
+		{"hidden, only the text came back", call("", hidden+`,"reasoning":"hm"`), call("", `,"reasoning":"hm"`), done, 200, "", "gone"},
+	} {
+		request := func(more string) string {
+			return `{"model":"gemini-3-pro","messages":[` + system + `,` + portsAsk + more + `]}`
+		}
+		result := `,{"role":"tool","tool_call_id":"call_net1","content":"22"}`
+		in, found := play("https://models.example/v1/chat/completions", asked{request(""), answer(test.came, "tool_calls"), 200}, asked{request("," + test.sent + result), test.response, test.status})
+		found = slices.DeleteFunc(found, func(s string) bool { return strings.HasPrefix(s, "1 ") })
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+		if r := in.Session().Turns[1].Refusal; r != nil && test.response == missing && r.Path != "messages[2].tool_calls[0]" {
+			t.Errorf("%s: refused at %q", test.name, r.Path)
+		}
+		if got := in.Session().Turns[0].Calls[0].SentBack[0].Signature; got != test.sentBack {
+			t.Errorf("%s: the signature was sent back as %q, want %q", test.name, got, test.sentBack)
 		}
 	}
 }

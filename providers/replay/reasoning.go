@@ -81,8 +81,8 @@ func (m *matcher) compareReasoning(t *candidateTurn) {
 	if m.entries[calls[0]].message <= m.step {
 		return
 	}
+	m.compareCallSignatures(t)
 	if m.to.HasSignatures {
-		m.compareCallSignatures(t)
 		return
 	}
 	own := ownReasoning(t.Turn, m.to)
@@ -94,7 +94,8 @@ func (m *matcher) compareReasoning(t *candidateTurn) {
 	c.compareBlocks()
 }
 
-// compareCallSignatures compares the signatures of a turn's calls with the history, and records the differences.
+// compareCallSignatures compares the signatures of a turn's calls with the history, and records the differences. A
+// target without signatures of its own has them only from Google's endpoint for it, which not always needs them.
 func (m *matcher) compareCallSignatures(t *candidateTurn) {
 	for i := range t.calls {
 		e := &t.calls[i]
@@ -102,7 +103,7 @@ func (m *matcher) compareCallSignatures(t *candidateTurn) {
 			continue
 		}
 		at := m.entries[e.found]
-		r := ReasoningChange{Message: at.message, Part: at.place.part, ID: at.part.ID, Turn: t.Turn.Number, OfCall: true}
+		r := ReasoningChange{Message: at.message, Part: at.place.part, ID: at.part.ID, Turn: t.Turn.Number, OfCall: true, Optional: !m.to.HasSignatures}
 		switch sent := at.part.Signature; {
 		case sent == e.call.Signature, sent == m.to.Sentinel && sent != "":
 			continue
@@ -136,13 +137,10 @@ func (b *reasoningBlock) describeSize() string {
 }
 
 // ownReasoning returns the reasoning of a turn that must be sent back to a target: the blocks with a signature or an
-// item. If the target uses plain reasoning, all of the reasoning text is one block.
+// item. If the target uses plain reasoning, all of the reasoning text is one block before them.
 func ownReasoning(t *stream.Turn, to *protocol.Target) (all []reasoningBlock) {
-	if to.Reasoning != protocol.SignedReasoning {
-		if len(t.Thinking) > 0 {
-			all = append(all, reasoningBlock{text: t.Thinking})
-		}
-		return all
+	if to.Reasoning != protocol.SignedReasoning && len(t.Thinking) > 0 {
+		all = append(all, reasoningBlock{text: t.Thinking})
 	}
 	from, calls := 0, 0
 	for _, p := range t.Parts {
@@ -191,12 +189,15 @@ func (c *reasoningComparison) readSent(first, last int) {
 	}
 }
 
-// compareBlocks reports each block that is missing, and each block that was changed or moved. Plain reasoning
-// is reported only if all of it is missing.
+// compareBlocks reports each block that is missing, and each block that was changed or moved. Plain reasoning is
+// reported only if all of its text or all of its signatures are missing.
 func (c *reasoningComparison) compareBlocks() {
 	if c.to.Reasoning != protocol.SignedReasoning {
-		if len(c.sent) == 0 {
+		isSigned := func(b reasoningBlock) bool { return b.signature != "" }
+		if len(c.sent) == 0 && len(c.turn.Thinking) > 0 {
 			c.addChange(ReasoningDropped, ReasoningKept, nil, true, stream.Messagef("the reasoning of the turn is missing (%s)", stream.Own(count.Of(len(c.turn.Thinking), "byte"))))
+		} else if slices.ContainsFunc(c.own, isSigned) && !slices.ContainsFunc(c.sent, isSigned) {
+			c.addChange(SignatureDropped, SignatureKept, nil, true, stream.Messagef("the signed or encrypted reasoning of the turn is missing"))
 		}
 		return
 	}
