@@ -45,6 +45,10 @@ func (d *decoder) Frame(f stream.Frame) error {
 		return err
 	}
 	d.kind = ev.kind.OrDefault(f.Event)
+	isBare := !ev.kind.IsPresent() && !ev.response.IsPresent() && ev.object.Is("response") && bytes.HasPrefix(f.Event, []byte("response."))
+	if isBare {
+		ev.response = f.Data
+	}
 	d.checkNumber()
 	switch string(d.kind) {
 	case "response.created":
@@ -79,11 +83,21 @@ func (d *decoder) Frame(f stream.Frame) error {
 			e.does(d, d.ensureTurn().ensureItem(&d.ev, e.item))
 		}
 	}
+	if isBare {
+		ev.response = nil // the shape doesn't clear what it didn't set
+	}
+	if isBare && d.latestTurn().Turn != nil {
+		d.latestTurn().Once(responseIsBare,
+			"the data of %s is the response itself, without a type: clients that read the type, such as Codex, ignore the event", stream.OwnFact(d.kind))
+	}
 	if d.Last() != nil { // OpenRouter omits the event names, which CheckName reports; WebSocket messages have no event names
 		d.CheckName(f.Event, d.kind, f.Named && bytes.HasPrefix(d.kind, []byte("response.")))
 	}
 	return nil
 }
+
+// responseIsBare is the finding about an event whose data is a response instead of an object that contains it.
+var responseIsBare = stream.ProtocolViolation.WithSeverity(stream.Warn)
 
 // checkNumber compares the sequence_number of an event with that of the event before it. After a gap, the
 // deltas of open function and custom calls are held back until a copy of the complete arguments arrives.

@@ -65,6 +65,9 @@ func (t *turn) outputIndex(ev *event) (index int64, ok bool) {
 func (t *turn) ensureItem(ev *event, kind string) *item {
 	it := t.findItem(ev, kind)
 	if it == nil {
+		it = t.findMistyped(ev, kind)
+	}
+	if it == nil {
 		index, _ := t.outputIndex(ev)
 		it = t.addItem(&wireItem{id: ev.itemID}, index)
 	}
@@ -108,8 +111,10 @@ func (d *decoder) itemAdded(t *turn) {
 func (d *decoder) itemDone(t *turn) {
 	w := &d.item
 	w.read(d.ev.item)
+	named := d.ev.itemID
 	d.ev.itemID = w.id
 	it := t.findItem(&d.ev, w.kind.Text())
+	d.ev.itemID = named // the shape doesn't clear what it didn't set
 	index, indexed := t.outputIndex(&d.ev)
 	if it != nil && (it.kind != "" && !w.kind.Is(it.kind) || (it.done || !indexed) && it.id != "" && !w.id.Is(it.id)) {
 		it = nil // another item, which has no index or the index of an earlier item
@@ -348,6 +353,30 @@ func (t *turn) findItem(ev *event, kind string) *item {
 	}
 	if it != nil && it.id != "" && len(id) > 0 {
 		t.reportRotatedID()
+	}
+	return it
+}
+
+// mistypedEvent is the finding about events for another kind of call.
+var mistypedEvent = stream.ProtocolViolation.WithSeverity(stream.Warn)
+
+// argumentKinds contains the types of items whose arguments come in deltas of their own type.
+var argumentKinds = map[string]bool{"function_call": true, "custom_tool_call": true, "mcp_call": true}
+
+// findMistyped returns the call of another kind whose id, or index if the event has no id, is in an event about
+// arguments, and reports the event. It returns nil if there is no such call.
+func (t *turn) findMistyped(ev *event, kind string) *item {
+	if !argumentKinds[kind] {
+		return nil
+	}
+	list := t.items.byID[ev.itemID.Text()]
+	if index, indexed := t.ReadIndex(ev.index); indexed && ev.itemID.Text() == "" {
+		list = t.items.at[index]
+	}
+	it := latestWhere(list, func(it *item) bool { return it.call != nil && argumentKinds[it.kind] })
+	if it != nil {
+		it.call.Once(mistypedEvent,
+			"arguments of this %s arrived in events for a %s: clients that read the events of the item's type miss them", stream.OwnFact([]byte(it.kind)), stream.OwnFact([]byte(kind)))
 	}
 	return it
 }
