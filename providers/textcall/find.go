@@ -159,7 +159,7 @@ func closersLen(text []byte) int {
 		p := c.restOfText()
 		n := bytes.IndexByte(p[:min(len(p), maxOpening)], '>')
 		switch {
-		case c.skipAny("[/TOOL_CALLS]", "[/INST]", ";", ","):
+		case c.skipAny("[/TOOL_CALLS]", "[/INST]", minimaxToken, ";", ","):
 		case n > 0 && isCloser(string(p[:n+1])):
 			c.at += n + 1
 		default:

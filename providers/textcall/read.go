@@ -27,6 +27,8 @@ type form struct {
 // templates of the models, the parsers of vLLM and SGLang, and reports of calls left in the text.
 var forms = []form{
 	{name: "minimax", title: "MiniMax's markup", opens: []string{"<minimax:tool_call>"}, read: readWrapped},
+	{name: "minimax", title: "MiniMax's tokens", opens: []string{minimaxToken + "<tool_call>"}, read: readWrapped},
+	{name: "minimax", title: "MiniMax's tokens", opens: []string{minimaxToken + "<invoke name="}, read: readInvoke},
 	{name: "seed", title: "Seed's markup", opens: []string{"<seed:tool_call>"}, read: readWrapped},
 	{name: "dsml", title: "DeepSeek's DSML", read: readWrapped, opens: []string{
 		"<｜DSML｜function_calls>", "<｜DSML｜tool_calls>", "<|DSML|function_calls>", "<|DSML|tool_calls>",
@@ -66,8 +68,11 @@ var forms = []form{
 	{name: "python", title: "Python", opens: []string{"["}, bare: true, read: readPythonList},
 }
 
-// antml is the namespace of Claude's own markup.
-const antml = "antml:"
+// antml is the namespace of Claude's own markup. MiniMax M3 writes its token before each tag.
+const (
+	antml        = "antml:"
+	minimaxToken = "]<]minimax[>["
+)
 
 // openers are the openings of all forms, by their first byte.
 var openers = func() (by [256][]opener) {
@@ -299,7 +304,7 @@ func readInvoke(c *cursor) string {
 	if !c.skipText(string(quote[:1])) {
 		return ""
 	}
-	prefix := strings.TrimPrefix(strings.TrimSuffix(c.opened, "invoke name="), "<")
+	prefix := strings.TrimSuffix(c.opened[strings.LastIndexByte(c.opened, '<')+1:], "invoke name=")
 	if !c.skipPast("</" + prefix + "invoke>") {
 		return ""
 	}
@@ -312,8 +317,12 @@ func readWrapped(c *cursor) string {
 	if name := readJSON(c); name != "" {
 		return name
 	}
-	for _, open := range c.by['<'] {
-		if c.opened != open.text && c.skipText(open.text) {
+	rest := c.restOfText()
+	if len(rest) == 0 {
+		return ""
+	}
+	for _, open := range c.by[rest[0]] {
+		if !open.form.bare && c.opened != open.text && c.skipText(open.text) {
 			inner := cursor{text: c.text, at: c.at, opened: open.text, by: c.by}
 			name := open.form.read(&inner)
 			c.at = inner.at
