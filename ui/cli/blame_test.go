@@ -146,3 +146,18 @@ func TestBlameIsToldAsItIs(t *testing.T) {
 		}
 	}
 }
+
+// TestTimeWithoutResponse checks that a turn without a response shows how long the client waited.
+func TestTimeWithoutResponse(t *testing.T) {
+	path := saved(t, "waited.tsc", `{"toolscope":1,"created":"2026-05-04T09:00:00Z"}
+{"t":0,"x":1,"side":"request","head":{"method":"POST","url":"https://api.example.com/v1/messages"}}
+{"t":1,"x":1,"side":"request","d":"{\"model\":\"m-1\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]}"}
+{"t":60001,"x":1,"end":"cut","why":"the client disconnected after 0 bytes","by":"client"}
+`)
+	if text := command(t, nil, "print", path).stdout; !strings.Contains(text, "since the request  end 1m00s") {
+		t.Errorf("the text has no time:\n%s", text)
+	}
+	if lines := command(t, nil, "print", "--format", "jsonl", path).stdout; !strings.Contains(lines, `"latency":{"since":"request","end_ms":60001}`) {
+		t.Errorf("the JSON has no time:\n%s", lines)
+	}
+}

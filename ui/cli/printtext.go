@@ -75,6 +75,9 @@ func (p *textPrinter) addTurn(v *providers.View, file string, t *stream.Turn) {
 	if told := t.Usage.String(); told != "" {
 		p.printLine("  %s", inMuted("usage    "+told))
 	}
+	if len(t.Calls) == 0 && t.Phase() == stream.TurnAborted {
+		p.writeLatency(v, t, nil)
+	}
 	for _, c := range t.Calls {
 		p.writeCall(v, t, c)
 	}
@@ -114,7 +117,8 @@ func (p *textPrinter) writeCall(v *providers.View, t *stream.Turn, c *stream.Cal
 	p.writeFindings(present.WithCosts(v, p.prices, t, present.OwnFindings(c)))
 }
 
-// writeLatency writes the times at which a call reached each phase, if the source has times.
+// writeLatency writes the times at which a call reached each phase, if the source has times. If c is nil, it writes the
+// times of the turn.
 func (p *textPrinter) writeLatency(v *providers.View, t *stream.Turn, c *stream.Call) {
 	if !v.HasTimes(t) {
 		return

@@ -118,7 +118,7 @@ func AppendTurn(facts Facts, v *providers.View, prices *price.Table, t *stream.T
 		fieldFact("bytes", wireBytes(x, t)),
 	)
 	facts = appendExchange(facts, x, t)
-	if l := v.Latency(t, nil); l.From >= 0 && l.FirstToken >= 0 {
+	if l := v.Latency(t, nil); l.FirstToken >= 0 || l.RequestSeen && l.End >= 0 {
 		facts = append(facts, fieldFact("latency", turnLatencyFacts(&l)))
 		if spent, known := v.TimeSpent(t); known {
 			facts = append(facts, fieldFact("spent_ms", spentFacts(spent)))
