@@ -32,10 +32,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 		scope, form = inKey, memberForm
 	}
 	known, ok = credentialName(name, scope)
-	if !ok && scope == inText && sign == ':' && n > 3 && name[n-1] == 's' && endsName(name[:n-1]) && isLineStart(before, name, sign, true) { // api_keys:
-		known, ok = credentialName(name, inKey)
-	}
-	if !ok && scope == inText && n > 3 && name[n-1]|0x20 == 's' && endsName(name[:n-1]) { // tokens: ["…"]
+	if !ok && scope == inText && n > 3 && name[n-1]|0x20 == 's' && endsName(name[:n-1]) { // tokens: ["…"], and a line api_keys:
 		known, ok = credentialName(name[:n-1], inText)
 	}
 	if !ok && isValueName(name) {

@@ -107,6 +107,7 @@ func TestRequestNames(t *testing.T) {
 var secretPlaces = []struct{ name, hit, miss string }{
 	{"multipart", "--b\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\n{28}\r\n--b--", "--b\r\nContent-Disposition: form-data; name=\"title\"\r\n\r\n{28}\r\n--b--"},
 	{"multipart, typed", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\nContent-Type: text/plain\r\n\r\n{28}\r\n--b--", "Content-Disposition: form-data; name=\"password\"\r\n\r\nrequired\r\n"},
+	{"multipart, in lines", "Content-Disposition: form-data; name=\"password\"\n\n{28}\n", "Content-Disposition: form-data; name=\"password\"\r\n\r\nWhich one?\r\n\r\nkqzvhwxtjbmrplgd9\r\n"},
 	{"pair", `{"name":"x-api-key","value":"{28}"}`, `{"name":"x-request-id","value":"{28}"}`},
 	{"pair, in lines", "{\n  \"key\": \"DB_PASSWORD\",\n  \"value\": \"{28}\"\n}", "{\n  \"key\": \"DB_PASSWORD\",\n  \"value\": \"required\"\n}"},
 	{"list", `["X-Api-Key","{28}"]`, `["X-Request-Id","{28}"]`},

@@ -69,7 +69,7 @@ func (m *matcher) beginInsert(text []byte) {
 	text = text[:len(text)-1]
 	text = text[:len(text)-countTrailing(text, space)]
 	n := len(text) - len("VALUES")
-	if n < 0 || text[len(text)-1]|0x20 != 's' || !bytes.EqualFold(text[n:], []byte("VALUES")) {
+	if n < 0 || !bytes.EqualFold(text[n:], []byte("VALUES")) {
 		return
 	}
 	text, ok := bytes.CutSuffix(bytes.TrimRight(text[:n], " \r\n\t"), []byte(")"))
@@ -114,7 +114,7 @@ func (t *tableRow) nextRule(c byte) *rule {
 		if t.head {
 			t.columns = t.at + 1
 		}
-		if t.at+1 != t.columns || t.columns == 1 || t.head && begins && t.sign != '|' {
+		if t.at+1 != t.columns || t.head && begins && t.sign != '|' {
 			*t = tableRow{}
 			return nil
 		}
