@@ -157,7 +157,10 @@ func advice(name string) string {
 			return p.say
 		}
 	}
-	return "CONTRIBUTING.md has the rules for names"
+	if name == "limit-name" {
+		return "name a limit maxX"
+	}
+	return "name a function with a verb and an object; goWords lists the exceptions"
 }
 
 // plainAllowed are sentences that are correct although a pattern finds them. Each entry is a part of the
@@ -345,13 +348,19 @@ var goWords = strings.Fields(`main run new open close read write next parse rese
 // max….
 func nameCounts(t *testing.T) map[string]int {
 	counts := map[string]int{}
-	eachGo(t, func(file string, parsed *ast.File, _ *token.FileSet) {
+	eachGo(t, func(file string, parsed *ast.File, fset *token.FileSet) {
 		group := "names " + path.Dir(filepath.ToSlash(file))
+		count := func(name string, id *ast.Ident) {
+			counts[group+"\t"+name]++
+			if *plainShow == name {
+				t.Logf("%s: %s: %s", fset.Position(id.Pos()), id.Name, advice(name))
+			}
+		}
 		for _, d := range parsed.Decls {
 			switch x := d.(type) {
 			case *ast.FuncDecl:
 				if n := x.Name.Name; oneWord.MatchString(n) && !slices.Contains(goWords, n) {
-					counts[group+"\tone-word-func"]++
+					count("one-word-func", x.Name)
 				}
 			case *ast.GenDecl:
 				if x.Tok != token.CONST && x.Tok != token.VAR {
@@ -360,7 +369,7 @@ func nameCounts(t *testing.T) map[string]int {
 				for _, s := range x.Specs {
 					for _, id := range s.(*ast.ValueSpec).Names {
 						if limitName.MatchString(id.Name) {
-							counts[group+"\tlimit-name"]++
+							count("limit-name", id)
 						}
 					}
 				}
