@@ -179,9 +179,9 @@ func (s *sessionLog) beginRequest(at time.Time) {
 	s.pending, s.pendingSize, s.hasResults, s.pendingAt, s.hasRequest, s.rewound = nil, 0, false, time.Time{}, true, false
 }
 
-// rewind removes the pending entries of a branch that the user left: all but the first ones. A negative number means
-// that the user went back to an entry before the latest response.
-func (s *sessionLog) rewind(keep int) {
+// rewindPending removes the pending entries of a branch that the user left: all but the first ones. A negative number
+// means that the user went back to an entry before the latest response.
+func (s *sessionLog) rewindPending(keep int) {
 	s.rewound = s.rewound || keep < 0 && s.hasRequest
 	for len(s.pending) > max(0, keep) {
 		last := len(s.pending) - 1

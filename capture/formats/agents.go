@@ -467,8 +467,8 @@ func (r *piReader) leaveBranch(p *sessionLog, parent string) {
 	switch {
 	case len(r.path) == n: // it follows the previous entry, or is the first one
 	case len(r.path) == 0:
-		p.rewind(-1)
+		p.rewindPending(-1)
 	default:
-		p.rewind(r.path[len(r.path)-1].pending)
+		p.rewindPending(r.path[len(r.path)-1].pending)
 	}
 }
