@@ -22,7 +22,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	}
 	name := rest[len(rest)-n:]
 	if n == 0 {
-		return secretName{}, 0, false
+		return secretName{}, bareForm, false
 	}
 	before := rest[:len(rest)-n]
 	scope := inText

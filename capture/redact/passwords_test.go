@@ -104,6 +104,7 @@ func TestNoPasswords(t *testing.T) {
 		"Cookie: __utmz=000000000.0000000000.00.0.utmcsr=h.example|utmccn=(referral)|utmcmd=referral", "ABIAAQCATEIAAAAAADQAAAAAAAAAAycAABIAAQDATEIAAAAAAHYA", "+EAAAAAAAPHwBIgf4AAEAAD4MYAQAASIsU8kiJxkjB6A1IJf8fAABIi7zCAAAgAIQCildj",
 		"clientSecret: SomeType2048;", "ClientRequestToken: NonEmptyMaxLength64String;", "    ownPass: !!ownPass", "https://codecov.io/gh/a/b/graph/badge.svg?token=lWZ9OBQ7GM", `"SecretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXAMPLEKEY"`,
 		"new URL('http://abc:xyz@h.example')", `set("page_token", "Aa1Bb2Cc3Dd4Ee5Ff6")`, `{ set("name", "Aa1Bb2Cc3Dd4Ee5Ff6") }`, `m["name"] = "Aa1Bb2Cc3Dd4Ee5Ff6"`, "name\x1b[0m: \x1b[33mAa1Bb2Cc3Dd4Ee5Ff6\x1b[0m",
+		"a|" + strings.Repeat("x", tailSize-len("| | password |")) + " | password | kqzvhwxtjbmrplgd |",
 		"in|inline|inout|interface|line|lineadj|linear|namespace|null|out|packoffset|packs|of|pass|pixelfragment|point|precise",
 	} {
 		for _, form := range []string{text, quotedPlain(text), quotedPlain(quotedPlain(text))} {

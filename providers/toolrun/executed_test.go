@@ -48,6 +48,14 @@ func TestMeans(t *testing.T) {
 		{("mcp__every__" + long)[:31] + "_" + strings.Repeat("0a1b2c3d", 5), every, long, thisServer},
 		{("mcp__every__" + long)[:31] + "_" + strings.Repeat("0a1b2c3d", 5) + "4", every, long, noName},
 		{"mcp_ev...sum", every, "get-sum", noName},
+		{("mcp_every_" + long)[:28] + strings.Repeat("0a1b2c3d", 5), every, long, thisServer},
+		{("mcp_every_" + long)[:27] + "_" + strings.Repeat("0a1b2c3d", 5), every, long, noName},
+		{("mcp_every_" + long)[:47] + "_0a1b2c3d", every, long, thisServer},
+		{("mcp_every_" + long)[:46] + "_0a1b2c3d", every, long, noName},
+		{("mcp_every_" + long)[:63], every, long, thisServer},
+		{"mcp_every_" + long + "_0a1b2c3d", every, long, noName},
+		{"-get-sum", every, "get-sum", bareName},
+		{"Xget-sum", every, "get-sum", noName},
 	} {
 		if got := nameMatch(test.name, test.s, test.tool); got != test.want {
 			t.Errorf("%s of %s: %d, want %d", test.name, test.tool, got, test.want)
@@ -247,18 +255,20 @@ func TestDifference(t *testing.T) {
 //	alone, add                    the Matcher gets no events from here on; it gets the latest turn at once
 //	offer NAME [RUN]              the model is offered a tool
 //	tool SERVER NAME              a server has a tool; SERVER is NAME or RUN/NAME
-//	ask SERVER TOOL ARGS [ID]     a request, or a command if the server is called shell
+//	ask SERVER TOOL ARGS [ID [N]]     a request, or a command if the server is called shell; N more bytes of arguments
+//	                              are not kept
 //	answer TEXT, fails TEXT, content JSON, refuse      the response to the latest request
 //	again                         the latest request is sent again on another connection
 //	exits SERVER, lost SERVER     a server ends, or bytes of it are missed
 //	gave TURN.CALL TEXT           the model gets a result; failed if it says that the tool failed, plain if it can't
 //	                              say so, began if only the beginning is known
 //	says [RUN]                    a message in a run
-//	apart, twice                  the clocks differ; the end of each call is sent twice
+//	apart, twice, untimed         the clocks differ; the end of each call is sent twice; no times are known
 type scene struct {
 	t            *testing.T
 	apart, twice bool
 	alone        bool
+	untimed      bool
 	timeline     stream.Timeline
 	m            *Matcher
 	log          mcp.Log
@@ -314,7 +324,9 @@ func (s *scene) step(line string) {
 	if n, err := strconv.Atoi(words[0]); err == nil {
 		wait, words = time.Duration(n)*time.Millisecond, words[1:]
 	}
-	s.now += wait
+	if s.now += wait; s.untimed {
+		s.now = stream.NoTime
+	}
 	word := func(i int) string {
 		if i >= len(words) || words[i] == "-" {
 			return ""
@@ -327,6 +339,8 @@ func (s *scene) step(line string) {
 		s.add(turn, stream.Event{Kind: stream.Finish, Slot: stream.AllChoices, Code: code, Text: "x"})
 	}
 	switch words[0] {
+	case "untimed":
+		s.untimed = true
 	case "apart":
 		s.apart = true
 	case "twice":
@@ -399,6 +413,9 @@ func (s *scene) step(line string) {
 		}
 		if word(1) == "shell" {
 			s.request.Method = "shell"
+		}
+		if more, err := strconv.Atoi(word(5)); err == nil {
+			s.request.ArgsSize += more
 		}
 		s.log.Requests = append(s.log.Requests, s.request)
 		s.log.News(s.request)
@@ -816,11 +833,8 @@ func TestScenes(t *testing.T) {
 			s: info EXEC_UNASKED: get was run, but no recorded call asked for it
 			call 0.1 not run: get of s, EXEC_NOT
 			request 0: unasked`},
-		{"a message in another run before the request", `tool r/s get; model c1 s__get {"a":1} r; gave 0.1 3; 2 says q; 0 says; ask r/s get {"a":2}; says r`,
-			`call: warn EXEC_NOT by the client: the model got a result, but no request for get reached s
-			s: info EXEC_UNASKED: get was run, but no recorded call asked for it
-			call 0.1 not run: get of s, EXEC_NOT
-			request 0: unasked`},
+		{"a message in another run before the request", `apart; tool r/s get; model c1 s__get {"a":1} r; gave 0.1 3; 2 says q; -1 ask r/s get {"a":1}`,
+			`request 0: for 0.1 by its arguments, arguments same, result of 1 byte unknown, seal +21, end +11`},
 		{"a run by another clock at the time of the result", `apart; tool s get; model c1 s__get {"a":1}; gave 0.1 3; 1 ask s get {"a":1}`,
 			`request 0: for 0.1 by its arguments, arguments same, result of 1 byte unknown, seal +21, end +11`},
 		{"a run that is not seen, of a call without a turn's end", `tool s get; turn; call c1 s__get {"a":1}; seal; gave 0.1 3; says`,
@@ -912,6 +926,45 @@ func TestScenes(t *testing.T) {
 		{"a message in the run before the request", `tool r/s get; model c1 s__get {"a":1} r; gave 0.1 3; 2 says r`,
 			`call: warn EXEC_NOT by the client: the model got a result, but no request for get reached s
 			call 0.1 not run: get of s, EXEC_NOT`},
+		{"all at the beginning", `0 turn; 0 call c1 get {"a":1}; 0 seal; 0 end; 0 ask s get {"a":1} c1`,
+			`request 0: for 0.1 by the call's id, arguments same, seal +0, end +0`},
+		{"unknown times", `untimed; model c1 get {"a":1}; ask s get {"a":1} c1; answer 3; gave 0.1 3`,
+			`request 0: for 0.1 by the call's id, arguments same, result of 1 byte same`},
+		{"unknown times of a turn that was cut off", `untimed; turn; call c1 get {"a":1}; seal; cut; ask s get {"a":1} c1`,
+			`request 0: for 0.1 by the call's id, arguments same`},
+		{"a request that is matched when the arguments are final", `turn; call c1 set {"b":1}; seal; call c2 get {"a":; ask s get {"a":1}; args 1}; seal; ask s set {"b":2} c1`,
+			`request 0: error EXEC_EARLY by the client: get was run 20.0 ms before its arguments were final
+			request 1: error EXEC_ALTERED by the client: set got arguments that the model didn't write: /b differs
+			request 0: for 0.2 by its arguments, arguments same, seal -20
+			request 1: for 0.1 by the call's id, arguments altered /b, seal +50`},
+		{"a turn that ends twice", `model c1 get {"a":1}; ask s get {"a":1} c1; cut`,
+			`request 0: for 0.1 by the call's id, arguments same, seal +20, end +10`},
+		{"a call of which bytes were missed, by its name", `turn; call c1 get {"a":1}; missed; seal; end; ask s get {"a":2}; gave 0.1 3`,
+			`request 0:`},
+		{"a tool that is offered under two names", `offer s__get; offer mcp__s__get; model c1 s__get {"a":1}; ask s get {"a":1}`,
+			`request 0: for 0.1 by its arguments, arguments same, seal +20, end +10`},
+		{"arguments of an open call", `turn; call c1 get {"a":; args 1}; call c2 get -; ask s get {"a":1}; args {"a":1}; seal; end`,
+			`request 0: info EXEC_EARLY by the client: get was run 30.0 ms before its turn ended
+			request 0: for 0.1 by its arguments, arguments same, end -30`},
+		{"a result of an open call", `turn; call c1 get {"a":; ask s get {"a":1}; args 1}; gave 0.1 3`,
+			`request 0: for 0.1 by its arguments, result of 1 byte unknown`},
+		{"long arguments after a turn that was cut off", `turn; call c1 get {"a":1}; seal; ask s get {"a":1 c1 9; cut; model c2 get {"a":1}; ask s get {"a":1 c2 9`,
+			`request 0: error EXEC_ORPHANED by the client: get was run, and then its turn was aborted
+			request 1: warn EXEC_REPEATED by the client: get was already run with these arguments, for turn 1, which was aborted
+			request 0: for 0.1 by the call's id, seal +10, end -10
+			request 1: for 1.1 by the call's id, seal +20, end +10`},
+		{"longer arguments after a turn that was cut off", `turn; call c1 get {"a":1}; seal; ask s get {"a":1 c1 9; cut; model c2 get {"a":1}; ask s get {"a":1 c2 8`,
+			`request 0: error EXEC_ORPHANED by the client: get was run, and then its turn was aborted
+			request 0: for 0.1 by the call's id, seal +10, end -10
+			request 1: for 1.1 by the call's id, seal +20, end +10`},
+		{"an earlier run that is read after one for a turn that was cut off", `turn; call c1 get {"a":1}; seal; ask s get {"a":1} c1; cut; model c2 get {"a":1}; -45 ask s get {"a":1} c2`,
+			`request 0: error EXEC_ORPHANED by the client: get was run, and then its turn was aborted
+			request 1: error EXEC_EARLY by the client: get was run 35.0 ms before its arguments were final
+			request 0: for 0.1 by the call's id, arguments same, seal +10, end -10
+			request 1: for 1.1 by the call's id, arguments same, seal -35, end -45`},
+		{"an equal call that begins after the first run", `turn; call c1 get {"a":1}; seal; ask s get {"a":1}; call c2 get {"a":1}; seal; ask s get {"a":1}`,
+			`request 0: for 0.1 by its arguments, arguments same, seal +10
+			request 1: for 0.2 by its arguments, which 2 calls share, arguments same, seal +10`},
 	} {
 		want := strings.ReplaceAll(test.want, "\n\t\t\t", "\n")
 		if got := (&scene{t: t}).play(test.script); got != want {

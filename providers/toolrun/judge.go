@@ -217,7 +217,7 @@ func (m *Matcher) tryAgain(of *Call) {
 // request has equal arguments, resolve matches this request. If none has, resolve matches by the name alone, provided
 // that only one request is possible and that this request can't belong to another call.
 func (m *Matcher) resolve(of *Call) {
-	if len(of.asks) > 0 || of.Name == "" || of.unseen {
+	if len(of.asks) > 0 || of.unseen {
 		return
 	}
 	var equal, named []*ToolRequest
@@ -266,7 +266,7 @@ func (m *Matcher) join(a *ToolRequest, of *Call, by stream.MatchBasis, equals in
 	of.asks = append(of.asks, a)
 	m.learn(of)
 	m.source.AddToolRun(Match{Call: of.Ref, At: a.AskedAt, Text: fmt.Sprintf("%s of %s, %s", a.Tool, a.Server.Name, a.Explain()), ToolExecution: stream.ToolExecution{Request: a.Number, Join: by, Of: equals}})
-	if len(before) > 0 && by == stream.ByID {
+	if by == stream.ByID {
 		m.ranTwice(of, a, before)
 	}
 	m.ranBefore(of, a)
@@ -433,12 +433,10 @@ func (m *Matcher) judgeTime(of *Call, a *ToolRequest) {
 		return
 	case of.SealedAt >= 0 && late < of.SealedAt:
 		m.found(of, a, early.WithSeverity(stream.Error).Finding("%s was run %s before its arguments were final", a.Tool, stream.Own(DurationText(of.SealedAt-a.AskedAt))))
-	case !of.closed:
-		return
 	case of.ClosedAt >= 0 && late < of.ClosedAt && of.Phase == stream.TurnComplete:
 		m.found(of, a, early.Finding("%s was run %s before its turn ended", a.Tool, stream.Own(DurationText(of.ClosedAt-a.AskedAt))))
 	}
-	if of.closed && !of.muted && of.Phase != stream.TurnComplete && of.Phase != stream.TurnIsOpen {
+	if !of.muted && of.Phase != stream.TurnComplete && of.Phase != stream.TurnIsOpen {
 		when := "and then its turn was"
 		if of.ClosedAt >= 0 && a.AskedAt > of.ClosedAt {
 			when = "although its turn was"
@@ -478,7 +476,7 @@ func (m *Matcher) ranBefore(of *Call, a *ToolRequest) {
 		return
 	}
 	for _, other := range m.calls {
-		if other.Ref.Turn == of.Ref.Turn || other.Run != of.Run || !other.closed || other.muted || other.Phase == stream.TurnComplete || other.Phase == stream.TurnIsOpen || other.given {
+		if other.Ref.Turn == of.Ref.Turn || other.Run != of.Run || other.muted || other.Phase == stream.TurnComplete || other.Phase == stream.TurnIsOpen || other.given {
 			continue
 		}
 		for _, b := range other.asks {
@@ -514,12 +512,9 @@ func (m *Matcher) notAsked(of *Call) {
 
 // compare compares the result that the tool returned with the result that the model got, and reports differences.
 func (m *Matcher) compare(of *Call, a *ToolRequest, event int, g SentResult) {
-	if a.ModelHasResult {
-		return
-	}
 	a.ModelHasResult, a.ResultEvent, a.ResultBytes = true, event, g.Size
 	r := a.Request
-	if r.Shell() || !r.HasResult() || len(g.Text) < g.Size || len(of.asks) > 1 && a != of.asks[0] {
+	if r.Shell() || !r.HasResult() || len(g.Text) < g.Size || a != of.asks[0] {
 		return
 	}
 	a.Result = compareResult(r, g.Text, g.Media)

@@ -110,8 +110,8 @@ type Call struct {
 	Args     []byte // the arguments received so far; nil once they are no longer needed
 	Size     int
 
-	OpenedAt, FirstAt, LastAt, SealedAt, ClosedAt time.Duration // or stream.NoTime
-	Phase                                         stream.TurnPhase
+	OpenedAt, FirstAt, LastAt, SealedAt, ClosedAt time.Duration    // or stream.NoTime
+	Phase                                         stream.TurnPhase // TurnIsOpen until the turn ends
 
 	opened      int32
 	syntax      json.Syntax
@@ -221,7 +221,7 @@ func (m *Matcher) learn(of *Call) {
 	of.OpenedAt, of.FirstAt, of.LastAt, of.SealedAt = c.OpenedAt, c.FirstArgAt, c.LastArgAt, c.SealedAt
 	of.Args, of.Size, of.syntax = c.Args(), c.ArgsLen(), c.Syntax()
 	of.settled = !c.MayGrow()
-	of.unseen = t.Missed > 0 || t.HasGap() || c.Status() == stream.Unseen
+	of.unseen = t.HasGap() || c.Status() == stream.Unseen
 	m.blind = m.blind || of.unseen
 }
 
@@ -237,7 +237,7 @@ func (m *Matcher) call(ref stream.Ref) *Call {
 
 // closeTurn records that a turn has ended, and matches and judges the calls of the turn.
 func (m *Matcher) closeTurn(t *stream.Turn) {
-	m.blind = m.blind || t.Missed > 0
+	m.blind = m.blind || t.HasGap()
 	for _, of := range m.calls {
 		if of.Ref.Turn != t.Number || of.closed {
 			continue
@@ -285,11 +285,11 @@ func (m *Matcher) AddResult(ref stream.Ref, at time.Duration, event int, g SentR
 	} else if len(of.asks) == 0 {
 		g.Text = nil
 	}
-	of.result, of.resultEvent = &g, event
-	m.resolve(of)
 	for _, a := range of.asks {
 		m.compare(of, a, event, g)
 	}
+	of.result, of.resultEvent = &g, event
+	m.resolve(of)
 	if len(of.asks) == 0 {
 		if m.unrun = append(m.unrun, of); len(m.unrun) > maxUnmatched {
 			m.unrun = append(m.unrun[:0], m.unrun[maxUnmatched/2:]...)
@@ -394,7 +394,7 @@ func serverNames(s *mcp.Server) (all []string) {
 // Such characters at the beginning and at the end are dropped.
 func plainName(name string) string {
 	var b strings.Builder
-	gap := false
+	var gap bool
 	for i := range len(name) {
 		c := name[i]
 		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
