@@ -49,8 +49,8 @@ func (t *timings) Keys() []screen.Binding {
 	}, t.CursorKeys("", t.MoveTo)...)
 }
 
-// TestNewPane checks that with one line in the table, a new pane has its number, its place in the tab order,
-// its area, zoom, search, footer and help.
+// TestNewPane checks that with one line in the table, a new pane has its key, its place in the tab order, its area,
+// zoom, search, footer and help. No pane of the program has the key %.
 func TestNewPane(t *testing.T) {
 	one := new(anthropic).open("msg_one").text("the first").stop("end_turn")
 	two := &anthropic{exchange: 1}
@@ -58,11 +58,11 @@ func TestNewPane(t *testing.T) {
 	for _, size := range [][2]int{{60, 20}, {80, 24}, {120, 40}, {220, 40}} {
 		s := newScreen(t, size[0], size[1])
 		toy := &timings{host: paneHost{s.Model}, PaneRows: panes.NewRows(paneHost{s.Model}, func(row int) string { return fmt.Sprintf("turn %d", row+1) })}
-		s.table = append(s.table, placedPane{toy, panes.Low, "9"})
+		s.table = append(s.table, placedPane{toy, panes.Low, "%"})
 		s.feed(append(one.records, two.records...)...)
 
-		if s.press("9").shows("[TIMINGS 2]", "took of turn 2"); s.focus != toy {
-			t.Fatal("9 leads to", s.where())
+		if s.press("%").shows("[TIMINGS 2]", "took of turn 2"); s.focus != toy {
+			t.Fatal("the key of the new pane leads to", s.where())
 		}
 		s.hides("f12").press("z").shows("[TIMINGS 2]").hides("TURN  VERDICT")
 		checkFrame(t, s)
@@ -81,9 +81,9 @@ func TestNewPane(t *testing.T) {
 			t.Error("back leads to", s.where())
 		}
 		if s.press("4"); s.focus != s.wire {
-			t.Errorf("3 leads to %s:\n%s", s.where(), s.text())
+			t.Errorf("4 leads to %s:\n%s", s.where(), s.text())
 		}
-		checkFrame(t, s.press("9<esc>"))
+		checkFrame(t, s.press("%<esc>"))
 		if s.focus != s.list {
 			t.Error("esc leads to", s.where())
 		}
