@@ -263,9 +263,9 @@ var refusalReasons = []struct {
 	status []int
 	codes  []string
 }{
-	{"no credit", []int{402}, []string{"insufficient_quota", "credit balance is too low"}},
+	{"no credit", []int{402}, []string{"insufficient_quota", "credit balance is too low", "insufficient balance"}},
 	{"a filter stopped the prompt", nil, []string{"ResponsibleAIPolicyViolation", "content management policy", "requires moderation and your input was flagged"}},
-	{"the key or its permissions", []int{401, 403}, nil},
+	{"the key or its permissions", []int{401, 403}, []string{"login fail: ", "invalid api key"}},
 	{"the provider doesn't keep this item", nil, []string{"previous_response_not_found", "Item with id '", "Previous response with id '"}},
 	{"no endpoint for the model fits the request", nil, []string{"No endpoints found that ", "No endpoints found matching ", "No allowed providers are available"}},
 	{"no such model or path", []int{404}, []string{"model_not_found"}},

@@ -16,7 +16,10 @@ import (
 
 // refusalCodes lists the codes with which providers refuse a request in a response with an HTTP status below
 // 400.
-var refusalCodes = []string{"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large"}
+var refusalCodes = []string{
+	"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large",
+	"1004", "1008", "1026", "2013", "2049", // MiniMax: no key, no credit, a filter, wrong parameters, a wrong key
+}
 
 // refusalOf returns the reason and the place of a refusal, or nil if the error of the turn doesn't refuse the
 // request.
@@ -536,9 +539,9 @@ var ruleFields = map[string][]string{
 // rule.
 var ruleWords = map[string][]string{
 	"call-answered":    {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "function call turn", "tool use concurrency issues"},
-	"result-has-call":  {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number"},
+	"result-has-call":  {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number", "tool result's tool id", "does not follow tool call"},
 	"result-once":      {"single result", "number of function response", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
-	"result-follows":   {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn"},
+	"result-follows":   {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn", "does not follow tool call"},
 	"id-unique":        {"must be unique", "duplicate"},
 	"item-unique":      {"duplicate"},
 	"id-legal":         {"too long", "max_length", "should match pattern", "length of 9", "length less than or equal to", "regular expression pattern"},

@@ -404,6 +404,32 @@ func HasMarkup(name string) bool {
 	return strings.ContainsAny(name, "<>｜") || strings.Contains(name, "[ARGS]") || strings.Contains(name, "[TOOL_CALLS]")
 }
 
+// SplitGluedName returns the first part of a name that consists of two or more known names of at least three bytes.
+// Otherwise, it returns "".
+func SplitGluedName(name string, known func(string) bool) string {
+	if len(name) > MaxGluedName {
+		return ""
+	}
+	from := make([]string, len(name)+1) // the first part of a split that ends at this index, or ""
+	for i := range name {
+		if i > 0 && from[i] == "" {
+			continue
+		}
+		for end := i + 3; end <= len(name); end++ {
+			if part := name[i:end]; from[end] == "" && part != name && known(part) {
+				from[end] = part
+				if i > 0 {
+					from[end] = from[i]
+				}
+			}
+		}
+	}
+	return from[len(name)]
+}
+
+// MaxGluedName is the maximum number of bytes of a name that is split. No provider allows more than 128.
+const MaxGluedName = 256
+
 func hasUnprintable(s string) bool {
 	for _, r := range s {
 		if !unicode.IsPrint(r) {

@@ -1,7 +1,6 @@
 package openaichat
 
 import (
-	"cmp"
 	"strings"
 
 	"toolscope/providers/protocol"
@@ -276,7 +275,7 @@ func (d *decoder) checkName(k *call) {
 		return
 	}
 	if part := splitGluedName(k.Name, d.names); part != "" {
-		k.Once(nameGlued, "%q consists of several names, among them %q: calls with the same index were merged", k.Name, part)
+		k.Once(protocol.NameGlued, "%q consists of several names, among them %q: calls with the same index were merged", k.Name, part)
 		return
 	}
 	d.names[k.Name] = true
@@ -285,7 +284,7 @@ func (d *decoder) checkName(k *call) {
 // splitGluedName returns the first part of name if name consists of two or more known names, or of one repeated
 // string of at least three bytes. Otherwise, it returns "".
 func splitGluedName(name string, seen map[string]bool) string {
-	if len(name) > maxNameBytes || seen[name] {
+	if len(name) > stream.MaxGluedName || seen[name] {
 		return ""
 	}
 	for n := 3; n <= len(name)/2; n++ {
@@ -293,21 +292,8 @@ func splitGluedName(name string, seen map[string]bool) string {
 			return name[:n]
 		}
 	}
-	from := make([]string, len(name)+1) // the first part of a split that ends at this index, or ""
-	for i := range name {
-		if i > 0 && from[i] == "" {
-			continue
-		}
-		for end := i + 3; end <= len(name); end++ {
-			if part := name[i:end]; seen[part] && from[end] == "" {
-				from[end] = cmp.Or(from[i], part)
-			}
-		}
-	}
-	return from[len(name)]
+	return stream.SplitGluedName(name, func(part string) bool { return seen[part] })
 }
-
-const maxNameBytes = 256 // no provider allows more than 128
 
 // executedTool is a tool that one of Groq's compound systems ran (ExecutedTool in groq-python). It has no id, and the
 // client sends no result for it.

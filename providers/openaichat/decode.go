@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -75,9 +76,13 @@ func (d *decoder) Frame(f stream.Frame) error {
 		failure = nil
 	}
 	choices := c.choices.Len()
+	status, _ := c.baseStatus.Int()
 	switch {
 	case failure.IsPresent() && choices == 0:
 		d.reportError(failure)
+		return nil
+	case status != 0 && choices == 0:
+		d.reportStatus(status)
 		return nil
 	case !c.choices.IsPresent() && !c.usage.IsPresent() && !c.groqUsage.IsPresent():
 		d.Unknown("a chunk without choices")
@@ -92,6 +97,8 @@ func (d *decoder) Frame(f stream.Frame) error {
 	d.reportUsage()
 	if failure.IsPresent() {
 		d.reportError(failure)
+	} else if status != 0 {
+		d.reportStatus(status)
 	}
 	if whole && !d.failed {
 		d.endTurn()
@@ -243,6 +250,15 @@ func (d *decoder) reportError(err json.Value) {
 	if raw := err.Get("metadata").Get("raw").Text(); raw != "" {
 		d.turn.Find(upstreamError, "the upstream's own message: %s", raw)
 	}
+}
+
+// reportStatus reports MiniMax's status of a failed response, which comes with the HTTP status 200.
+func (d *decoder) reportStatus(status int64) {
+	if !d.turn.IsOpen() {
+		d.openTurn()
+	}
+	d.failed = true
+	d.turn.Fail(strconv.FormatInt(status, 10), d.chunk.baseMessage.Text())
 }
 
 // isFinished reports whether every choice has its finish reason.

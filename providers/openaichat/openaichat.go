@@ -35,7 +35,7 @@ func Protocol() protocol.Protocol {
 }
 
 func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
-	var object, errs json.Value
+	var object, errs, base json.Value
 	choices := false
 	s := json.Scan(e.Data)
 	for ok := s.Object(); ok; ok = s.Member() {
@@ -46,8 +46,11 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 			choices = protocol.ListOf(s, choiceKeys) && !isFromUser(s.Value())
 		case "error":
 			errs = s.Value()
+		case "base_resp":
+			base = s.Value()
 		}
 	}
+	status, _ := base.Get("status_code").Int()
 	switch {
 	case strings.HasPrefix(object.Text(), "chat.completion"):
 		return protocol.SniffScore{Points: protocol.Sure, Why: "object " + object.Text()}
@@ -59,7 +62,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 		return protocol.SniffScore{Points: protocol.Likely, Why: "a header from an OpenAI-like provider"}
 	case errs.Get("message").IsString() && !json.Value(e.Data).Get("jsonrpc").IsPresent():
 		return protocol.SniffScore{Points: protocol.Weak, Why: "an error object"}
-	case object.Is("error"):
+	case object.Is("error"), status != 0 && base.Get("status_msg").IsString():
 		return protocol.SniffScore{Points: protocol.Weak, Why: "an error object"}
 	}
 	return protocol.SniffScore{}
@@ -84,6 +87,8 @@ type chunk struct {
 	shape *json.Shape
 
 	id, model, object, usage, groqUsage, tier, err, message json.Value
+
+	baseStatus, baseMessage json.Value // MiniMax's status, which is 0 unless the response is an error
 
 	choices json.List[choice]
 }
@@ -130,7 +135,8 @@ func newChunk() *chunk {
 		json.Field("usage", &c.usage),
 		json.Object("x_groq", json.Field("usage", &c.groqUsage)),
 		json.Field("error", &c.err),
-		json.Field("message", &c.message))
+		json.Field("message", &c.message),
+		json.Object("base_resp", json.Field("status_code", &c.baseStatus), json.Field("status_msg", &c.baseMessage)))
 	return c
 }
 
@@ -216,7 +222,7 @@ func thoughtSignature(extra json.Value) json.Value {
 // findings lists the findings that are specific to this protocol.
 var findings = []*stream.Diagnosis{
 	indexNegative, indexChanged, indexAndIDMissing, idIsNull, idIsNumber, idEmpty, idRepeated, idLate,
-	messageInChunk, nameEmptied, nameRepeated, nameFragmented, nameGlued, legacyCall, finishRewritten, choicesSplit, callsEmpty, upstreamError,
+	messageInChunk, nameEmptied, nameRepeated, nameFragmented, legacyCall, finishRewritten, choicesSplit, callsEmpty, upstreamError,
 	reasoningTwice, reasoningDetails, usageInChoice, usageCumulative, usageUnclear, costByok,
 }
 
@@ -286,12 +292,6 @@ var (
 		Verdict: "name in parts",
 		Meaning: "The name arrived in several deltas. toolscope keeps the first part. Some clients append the other parts, and some don't.",
 		Advice:  "Compare the name with the tools that the request declares.",
-	}
-	nameGlued = &stream.Diagnosis{
-		Code: "NAME_GLUED", Severity: stream.Error, By: stream.Gateway,
-		Verdict: "merged names",
-		Meaning: "The name consists of the names of several tools: calls with the same index were merged.",
-		Advice:  "Run none of the calls. Update the provider's software, or turn parallel calls off.",
 	}
 	legacyCall = &stream.Diagnosis{
 		Code: "LEGACY_FUNCTION_CALL", Severity: stream.Info, By: stream.Gateway,

@@ -10,7 +10,7 @@ var Findings = []*stream.Diagnosis{
 	CountedOnly, FinishUnknown, FinishWithoutCall, FinishStop, FinishError, FinishMissing, GenerationRejected, TextToolCall,
 	IndexMissing, IndexType, IndexReused, IndexSparse, IDMissing, CallIDChanged, NotSealed, ItemDoneMissing, ItemNotStreamed, OrphanResult,
 	ArgsObject, ArgsString, ArgsNull, ArgsMissing, ArgsEmpty, CallSplit, SignatureMissing, DoneMismatch, IntPrecision,
-	NoModelWords, AgentError, CallDenied,
+	NoModelWords, AgentError, CallDenied, NameGlued,
 }
 
 // RequestSeverityNote explains when a finding about a request has an unusual severity.
@@ -57,6 +57,12 @@ var (
 		Verdict: "call lost",
 		Meaning: "The finish reason announces a call, but the response contains no call: the call was lost before it arrived.",
 		Advice:  "Retry the request, and read the response's text: a provider that can't parse a call may leave the call in the text.",
+	}
+	NameGlued = &stream.Diagnosis{
+		Code: "NAME_GLUED", Severity: stream.Error, By: stream.Gateway,
+		Verdict: "merged names",
+		Meaning: "The name consists of the names of several tools: calls with the same index were merged.",
+		Advice:  "Run none of the calls. Update the provider's software, or turn parallel calls off.",
 	}
 	FinishStop = &stream.Diagnosis{
 		Code: "FIN_STOP", Severity: stream.Info, By: stream.Gateway,

@@ -112,6 +112,12 @@ func (s *Set) foldedName(name string) *protocol.Tool {
 	return nil
 }
 
+// firstOfGlued returns the first of the declared tools whose names, one after another, are the given name. It returns ""
+// if the name isn't made of two names or more.
+func (s *Set) firstOfGlued(name string) string {
+	return stream.SplitGluedName(name, func(part string) bool { return s.tools[toolKey{"", part}] != nil })
+}
+
 // Is reports whether the Set was made from these tools.
 func (s *Set) Is(tools []protocol.Tool, more bool) bool {
 	return s.more == more && slices.EqualFunc(s.declared, tools, func(a, b protocol.Tool) bool {

@@ -9,6 +9,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
+	"toolscope/providers/protocol"
 	"toolscope/stream"
 	"toolscope/stream/json"
 )
@@ -23,6 +24,13 @@ func (w *CallChecker) Seal() []stream.Finding {
 		name := clipText(w.call.Name)
 		w.found = append(w.found, NamespaceMissing.Finding(
 			"the tool %q is in the namespace %q, but the call has no namespace: Codex answers \"unsupported call: %s\"", stream.Fact(name), stream.Fact(clipText(t.space)), name))
+	}
+	// The decoder may have found merged names without the tools.
+	if w.tool == nil && w.named && !w.set.open && !slices.ContainsFunc(w.call.Findings, func(f stream.Finding) bool { return f.Code == protocol.NameGlued.Code }) {
+		if first := w.set.firstOfGlued(w.call.Name); first != "" {
+			w.found = append(w.found, protocol.NameGlued.Finding(
+				"%q consists of the names of several declared tools, the first of them %q: calls were merged", stream.Fact(clipText(w.call.Name)), stream.Fact(clipText(first))))
+		}
 	}
 	if w.check == nil {
 		return w.found

@@ -114,6 +114,7 @@ func (w *CallChecker) findTool() {
 	switch {
 	case t == nil && (w.set.foldedName(w.call.Name) != nil || stream.HasMarkup(w.call.Name)):
 		w.checkFolded()
+	case t == nil && !w.set.open && w.set.firstOfGlued(w.call.Name) != "": // see Seal
 	case t == nil && !w.set.open:
 		w.found = append(w.found, w.set.missingTool(w.call.Name))
 	case t != nil && t.schema.IsPresent() && !w.call.Freeform():
