@@ -17,6 +17,7 @@ type decoder struct {
 	turn          *protocol.Turn
 	blocks        map[int32]contentBlock
 	done          bool  // whether the last stop reason is a normal end
+	finished      bool  // a stop reason arrived
 	started       int32 // number of blocks that began at a new index
 	usage         tokenCounts
 	servingModels []string // models in usage.iterations, if there are several
@@ -55,6 +56,13 @@ const startSlot = 1 << 20
 // event is the type.
 func (d *decoder) Frame(f stream.Frame) error {
 	if protocol.IsDone(f.Data) { // this marker is not part of the protocol, but gateways add it
+		switch {
+		case !d.turn.IsOpen():
+		case d.finished:
+			d.turn.Find(outOfOrder, "[DONE] arrived instead of message_stop: clients that wait for message_stop, such as Claude Code, report that the response was interrupted")
+		default:
+			d.turn.Find(protocol.FinishMissing, "[DONE] arrived without message_delta and message_stop: the response has no stop reason")
+		}
 		d.endTurn()
 		return nil
 	}
@@ -82,10 +90,18 @@ func (d *decoder) Frame(f stream.Frame) error {
 		t := d.ensureTurn("content_block_stop")
 		d.stopBlock(t, t.ReadSlot(d.ev.index))
 	case "message_delta":
+		if d.hasEnded() {
+			d.turn.Once(outOfOrder, "message_delta arrived again after the end of the message: clients such as Claude Code stop with an error")
+			break
+		}
 		t := d.ensureTurn("message_delta")
 		d.reportUsage(t, d.ev.usage)
 		d.reportFinish(t, d.ev.delta.stopReason, d.ev.delta.stopDetails)
 	case "message_stop":
+		if d.hasEnded() { // gateways repeat it
+			break
+		}
+		d.ensureTurn("message_stop")
 		d.fillUsage(d.ev.metrics)
 		d.endTurn()
 	case "ping":
@@ -134,10 +150,16 @@ func (d *decoder) endTurn() {
 }
 
 func (d *decoder) openTurn(message json.Value) *protocol.Turn {
-	d.blocks, d.started, d.done, d.usage, d.servingModels = map[int32]contentBlock{}, 0, false, tokenCounts{}, nil
+	d.blocks, d.started, d.done, d.finished, d.usage, d.servingModels = map[int32]contentBlock{}, 0, false, false, tokenCounts{}, nil
 	d.turn = d.Open(stream.Opening{ID: message.Get("id").Text(), Model: message.Get("model").Text()})
 	return d.turn
 }
+
+// outOfOrder is the finding about events at the end of a message that come in the wrong order, or twice.
+var outOfOrder = stream.ProtocolViolation.WithSeverity(stream.Warn)
+
+// hasEnded reports whether the latest message has ended.
+func (d *decoder) hasEnded() bool { return d.turn != nil && !d.turn.IsOpen() }
 
 // ensureTurn returns the open turn. If an event arrives before message_start, it opens a turn.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
@@ -313,6 +335,7 @@ func (d *decoder) reportFinish(t *protocol.Turn, stopReason, details json.Value)
 	if reason == "" {
 		return
 	}
+	d.finished = true
 	code := t.FinishAndCheck(reason, &endings)
 	if d.done = code == stream.FinishDone; code != stream.FinishRefused {
 		return

@@ -208,7 +208,7 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	case code == stream.FinishCut && protocol.GoogleFinishCodes[reason] == code && reason != "MAX_TOKENS" && reason != "2":
 		d.turn.Once(stream.ProviderError, "a filter stopped the response: %s%s", stream.Fact(reason), afterColon(k.message))
 	case code == stream.FinishDone && ch.first != nil && !d.signed && strings.Contains(d.turn.Model, "gemini-3"):
-		ch.first.Find(protocol.SignatureMissing,
+		ch.first.Once(protocol.SignatureMissing,
 			"the first call has no thoughtSignature: Gemini 3 refuses a history without the signature")
 	}
 	if !ch.finished {
@@ -217,12 +217,19 @@ func (d *decoder) reportFinish(ch *candidateState, k *candidate) {
 	ch.active, ch.finished = nil, true
 }
 
+// signatureMissed is the finding about a finish reason that refuses the history in the request.
+var signatureMissed = stream.ProviderError.WithCause(stream.Client)
+
 // reportRefusal reports why the provider discarded a response. If it discarded a call, reportRefusal opens a call
 // that shows the discarded one.
 func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.Value) {
 	attempt := reason == malformedCall || reason == "10" || reason == unexpectedCall && message.HasText()
 	if !attempt || ch.active != nil || reason == unexpectedCall && ch.first != nil {
-		d.turn.Once(stream.ProviderError, "refused: %s%s", stream.Fact(reason), afterColon(message))
+		found := stream.ProviderError
+		if reason == "MISSING_THOUGHT_SIGNATURE" { // "Request has at least one thought signature missing"
+			found = signatureMissed
+		}
+		d.turn.Once(found, "refused: %s%s", stream.Fact(reason), afterColon(message))
 		return
 	}
 	c := d.openNextCall(stream.CallInfo{

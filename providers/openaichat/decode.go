@@ -88,6 +88,11 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.Unknown("a chunk without choices")
 		return nil
 	}
+	if d.isLate() {
+		d.reportUsage()
+		d.turn.Once(lateChunk, "a chunk arrived after [DONE]: clients that stop at [DONE] don't see its finish reason or usage")
+		return nil
+	}
 	whole := !d.turn.IsOpen() && choices == 0 && c.object.Is("chat.completion")
 	d.ensureTurn()
 	for i := range choices {
@@ -104,6 +109,26 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.endTurn()
 	}
 	return nil
+}
+
+// lateChunk is the finding about a chunk after the end of the response.
+var lateChunk = stream.ProtocolViolation.WithSeverity(stream.Info)
+
+// isLate reports whether the chunk belongs to the response that has ended: it has the same id, and only a finish reason
+// or usage.
+func (d *decoder) isLate() bool {
+	c := d.chunk
+	if d.turn == nil || d.turn.IsOpen() || d.failed || !c.id.Is(d.turn.ID) || c.object.Is("chat.completion") {
+		return false
+	}
+	for i := range c.choices.Len() {
+		says, whole := c.choices.At(i).content()
+		if whole || says.role.IsPresent() || says.content.HasText() || says.callList.IsPresent() || says.function.object.IsPresent() ||
+			says.reasoning.HasText() || says.reasoningContent.HasText() || says.reasoningText.HasText() {
+			return false
+		}
+	}
+	return true
 }
 
 // Close ends the stream. An open turn is cut off if it has an error, if a choice has no finish reason, or if
