@@ -213,7 +213,7 @@ func (c *Call) replaceArgs(e Event, n int) {
 		c.reportOnce(ProtocolViolation, n, "argument bytes arrived after the call was %s", OwnFact(c.phase.String()))
 	}
 	c.saveArgsState()
-	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event > 0 { // the rule Repaired has run the call too: record its run before the arguments are replaced
+	if c.runs[Repaired].event == 0 && c.runs[ParsableObject].event != 0 { // the rule Repaired has run the call too: record its run before the arguments are replaced
 		c.runs[Repaired] = c.repairedRun()
 	}
 	c.Rewrites++
@@ -377,7 +377,7 @@ func (c *Call) updateInfo(d CallInfo, n int) {
 	if d.Signature != "" {
 		c.Signature = d.Signature
 	}
-	if d.Copies > 0 {
+	if d.Copies != 0 {
 		c.Copies = d.Copies
 	}
 	if d.Kind != "" {

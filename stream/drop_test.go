@@ -80,6 +80,9 @@ func TestWarm(t *testing.T) {
 			if e, kept := got.Event(n); !reflect.DeepEqual(e, events[n]) || !kept {
 				t.Fatalf("event %d is %v, not %v", n, e, events[n])
 			}
+			if kind, at := got.KindAndTime(n); kind != events[n].Kind || at != events[n].At {
+				t.Fatalf("event %d is at %v, not at %v", n, at, events[n].At)
+			}
 		}
 	}
 }

@@ -75,6 +75,10 @@ func TestExecutors(t *testing.T) {
 			`any arguments: early wrong gone`, `parsable: early wrong gone`, `parsable object: early wrong gone`,
 			`repaired: early wrong gone`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":2}"`, `end of stream: not yet`,
 		}},
+		{"half of an object, then another one", []Event{opened(0, "1", "f"), args(0, `{"a":1`), {Kind: Rewrite, Text: `{"a":2}`}, sealed(0)}, []string{
+			`any arguments: early wrong gone`, `parsable: early "{\"a\":2}"`, `parsable object: early "{\"a\":2}"`,
+			`repaired: early "{\"a\":2}"`, `next call: not yet`, `finish word: not yet`, `seal: safe "{\"a\":2}"`, `end of stream: not yet`,
+		}},
 		{"arguments that never parse", append(sealedWith(`{"a":`, `x}`), finish(FinishDone, "tool_calls"), closed(CloseEnd)), []string{
 			`any arguments: early wrong "{\"a\":"`, `parsable: refuses`, `parsable object: refuses`, "repaired: never",
 			`next call: broken call "{\"a\":x}"`, `finish word: broken call "{\"a\":x}"`,

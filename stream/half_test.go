@@ -20,7 +20,7 @@ func TestJoinPair(t *testing.T) {
 func TestHalfPair(t *testing.T) {
 	for s, want := range map[string]int{
 		"": 0, "ab": 0, "abc": 0, "\xed\xa0\xbd": 3, "x\xed\xaf\xbf": 3,
-		"\xed\xb8\x80": 0, "\xed\x9f\xbf": 0, "\xed\xa0\xbdx": 0, "\xed\xa0": 0,
+		"\xed\xb8\x80": 0, "\xed\x9f\xbf": 0, "\xed\xa0\xbdx": 0, "\xed\xa0": 0, "⭐": 0,
 	} {
 		if got := halfPair(s); got != want {
 			t.Errorf("%q: %d", s, got)

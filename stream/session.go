@@ -88,6 +88,7 @@ func (c *Call) canContinue() bool {
 
 // continueArgs applies a delta that follows another delta of the same call. Most events are such deltas. It returns
 // false, and changes nothing, if the delta may change more than the arguments, or if a past session may share the call.
+// The changeStamps stay as the first of these deltas left them, because no past session was made since then.
 func (s *Session) continueArgs(e *Event) bool {
 	t, c, n := s.on, s.about, s.events
 	switch {
@@ -101,13 +102,10 @@ func (s *Session) continueArgs(e *Event) bool {
 	s.events++
 	t.Events++
 	t.LastFrame = max(t.LastFrame, e.Frame)
-	t.changeStamp = s.currentStamp()
-	c.changeStamp = t.changeStamp
 	c.noteArrival(e, n)
 	c.appendText(e.Text)
 	c.deltas.Add(Delta{uint32(len(c.args.s)), int32(n)})
 	if !c.lex.Unfinished() {
-		s.steady = false
 		c.checkBroken(n)
 		c.noteArgsRuns(n)
 		s.recountCall(c)

@@ -79,6 +79,8 @@ var callCases = []struct {
 	// an object.
 	{"cut, never sealed", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length")},
 		`f truncated prefix: cut short {"a`},
+	{"cut, then refused", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length"), finish(FinishRefused, "refusal")},
+		`f rejected prefix: rejected {"a`},
 	{"cut, sealed before", []Event{opened(0, "id", "f"), args(0, `{"a`), sealed(0), finish(FinishCut, "max_tokens")},
 		`f truncated prefix: cut short {"a`},
 	{"cut, whole and sealed before", []Event{opened(0, "id", "f"), args(0, `{}`), sealed(0), finish(FinishCut, "max_tokens")},
@@ -123,6 +125,7 @@ func TestHalfPairs(t *testing.T) {
 		{[]string{high, high + low}, high + "\xed\xa0\xbd\xed\xb8\x80", []uint32{0, 9}},
 		{[]string{`a`, high}, `a` + high, []uint32{1, 4}},
 		{[]string{low}, low, []uint32{3}},
+		{[]string{`{"a":"1234`, `5` + high, low + `"}`}, `{"a":"12345😀"}`, []uint32{10, 11, 17}},
 	} {
 		events := []Event{opened(0, "id", "f")}
 		for _, d := range c.deltas {
@@ -181,15 +184,16 @@ func TestCallMeta(t *testing.T) {
 	meta := Event{Kind: CallMeta, What: &CallInfo{Item: "fc_2", Namespace: "m", Signature: "t"}}
 	for _, test := range []struct {
 		events []Event
-		want   [3]string
+		want   CallInfo
 	}{
-		{[]Event{open}, [3]string{"fc_1", "n", "s"}},
-		{[]Event{open, {Kind: CallMeta, What: &CallInfo{Copies: 2}}}, [3]string{"fc_1", "n", "s"}},
-		{[]Event{open, meta}, [3]string{"fc_2", "m", "t"}},
-		{[]Event{opened(0, "1", "f"), meta}, [3]string{"fc_2", "m", "t"}},
+		{[]Event{open}, CallInfo{Item: "fc_1", Namespace: "n", Signature: "s"}},
+		{[]Event{open, {Kind: CallMeta, What: &CallInfo{Copies: 2}}}, CallInfo{Item: "fc_1", Namespace: "n", Signature: "s", Copies: 2}},
+		{[]Event{open, {Kind: CallMeta, What: &CallInfo{Copies: 2}}, meta}, CallInfo{Item: "fc_2", Namespace: "m", Signature: "t", Copies: 2}},
+		{[]Event{open, meta}, CallInfo{Item: "fc_2", Namespace: "m", Signature: "t"}},
+		{[]Event{opened(0, "1", "f"), meta}, CallInfo{Item: "fc_2", Namespace: "m", Signature: "t"}},
 	} {
 		c := fold(test.events...).Turn(0).Calls[0]
-		if got := [3]string{c.Item, c.Namespace, c.Signature}; got != test.want {
+		if got := (CallInfo{Item: c.Item, Namespace: c.Namespace, Signature: c.Signature, Copies: c.Copies}); got != test.want {
 			t.Errorf("%v, want %v", got, test.want)
 		}
 	}
@@ -201,6 +205,10 @@ func TestCallTimes(t *testing.T) {
 	if want := [...]time.Duration{0, 2e6, 3e6, 4e6}; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
+	c = fold(opened(0, "id", "f"), args(0, `{}`), Event{Kind: Rewrite, Text: `{"a":1}`}).Turn(0).Calls[0]
+	if c.FirstArgAt != 1e6 || c.LastArgAt != 2e6 {
+		t.Errorf("times of arguments that were replaced: %v %v", c.FirstArgAt, c.LastArgAt)
+	}
 	c = fold(opened(0, "id", "f")).Turn(0).Calls[0]
 	if c.FirstArgAt != NoTime || c.LastArgAt != NoTime || c.SealedAt != NoTime {
 		t.Errorf("times of what has not happened: %v %v %v", c.FirstArgAt, c.LastArgAt, c.SealedAt)
@@ -209,7 +217,7 @@ func TestCallTimes(t *testing.T) {
 
 func TestTurn(t *testing.T) {
 	s := fold(
-		Event{Kind: TurnOpen, What: &Opening{ID: "msg", Model: "m", Protocol: "anthropic", Exchange: 4}},
+		Event{Kind: TurnOpen, What: &Opening{ID: "msg", Model: "m", Protocol: "anthropic", Exchange: 4, Request: &RequestInfo{Session: "s"}}},
 		Event{Kind: TextDelta, Text: "Hel"}, Event{Kind: ThinkDelta, Text: "hm"}, Event{Kind: TextDelta, Text: "lo"},
 		Event{Kind: TurnMeta, What: &Opening{Model: "m-2026"}},
 		Event{Kind: UsageEvent, What: &Usage{Input: Tokens(10), Output: Tokens(1)}},
@@ -219,13 +227,28 @@ func TestTurn(t *testing.T) {
 		inTurn(1, Event{Kind: TurnOpen}),
 	)
 	turn := s.Turn(0)
-	got := []any{turn.ID, turn.Model, turn.Protocol, turn.Exchange, string(turn.Text), string(turn.Thinking), turn.Usage, turn.Finish, turn.Events, turn.FirstFrame, turn.LastFrame, turn.ClosedAt}
-	want := []any{"msg", "m-2026", "anthropic", 4, "Hello", "hm", Usage{Input: Tokens(10), Output: Tokens(7), CostUSD: 0.5, CostReported: true}, "end_turn", 11, int32(0), int32(10), 10 * time.Millisecond}
+	got := []any{turn.ID, turn.Model, turn.Request.Session, turn.Protocol, turn.Exchange, string(turn.Text), string(turn.Thinking), turn.Usage, turn.Finish, turn.Events, turn.FirstFrame, turn.LastFrame, turn.ClosedAt}
+	want := []any{"msg", "m-2026", "s", "anthropic", 4, "Hello", "hm", Usage{Input: Tokens(10), Output: Tokens(7), CostUSD: 0.5, CostReported: true}, "end_turn", 11, int32(0), int32(10), 10 * time.Millisecond}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if len(s.Turns) != 2 || s.Events() != 12 || s.Turn(2) != nil || s.Turn(1).Closed() || !turn.Closed() {
 		t.Errorf("%d turns of %d events", len(s.Turns), s.Events())
+	}
+}
+
+// TestRan checks that tool runs and findings about them belong to the named calls, and that other calls are ignored.
+func TestRan(t *testing.T) {
+	odd := (&Diagnosis{Code: "ODD", By: Client}).Finding("so")
+	events := []Event{opened(0, "1", "f"), opened(1, "2", "g")}
+	for slot := range int32(4) {
+		events = append(events, Event{Kind: Ran, Slot: slot, What: &ToolExecution{Request: int(slot), Join: ByID, Of: 1}}, Event{Kind: Ran, Slot: slot, What: &ToolExecution{Request: -1, Finding: odd}})
+	}
+	for i, c := range fold(events...).Turn(0).Calls {
+		n := 4 + 2*i
+		if len(c.Runs) != 1 || c.Runs[0] != (ToolRun{i + 1, ByID, 1, n}) || len(c.Findings) != 1 || c.Findings[0].Event != n+1 {
+			t.Errorf("%s: runs %v, findings %v", c.Name, c.Runs, c.Findings)
+		}
 	}
 }
 

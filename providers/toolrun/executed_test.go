@@ -943,7 +943,7 @@ func TestScenes(t *testing.T) {
 			`request 0:`},
 		{"a tool that is offered under two names", `offer s__get; offer mcp__s__get; model c1 s__get {"a":1}; ask s get {"a":1}`,
 			`request 0: for 0.1 by its arguments, arguments same, seal +20, end +10`},
-		{"arguments of an open call", `turn; call c1 get {"a":; args 1}; call c2 get -; ask s get {"a":1}; args {"a":1}; seal; end`,
+		{"arguments of an open call", `turn; call c1 get {"a":; args 1}; call c2 get {"a":; ask s get {"a":1}; args 1}; seal; end`,
 			`request 0: info EXEC_EARLY by the client: get was run 30.0 ms before its turn ended
 			request 0: for 0.1 by its arguments, arguments same, end -30`},
 		{"a result of an open call", `turn; call c1 get {"a":; ask s get {"a":1}; args 1}; gave 0.1 3`,
