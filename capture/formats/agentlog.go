@@ -207,9 +207,9 @@ func (s *sessionLog) writeResponse(asked, at time.Time, entries ...[]byte) {
 }
 
 // writeAside writes an exchange that is not part of the conversation, such as one that summarises it. The parameter
-// about is an entry for its request, or nil. The pending entries stay for the next request.
+// about is an entry for its request, or nil. The pending entries stay for the next request. Invariant: no other
+// exchange is open.
 func (s *sessionLog) writeAside(at time.Time, about, entry []byte) {
-	s.endExchange("", "", "")
 	x := s.beginExchange(capture.Head{Start: at, Incremental: s.hasRequest}, s.input.RecordTime(at), s.session, about)
 	x.add(s.input.RecordTime(at), entry)
 	x.end(capture.EndEOF, "", "")

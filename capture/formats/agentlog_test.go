@@ -101,11 +101,12 @@ func TestCopiedHistoryOfCodex(t *testing.T) {
 	ordinals := lazyregexp.New(`, "(ordinal|subagent_history_start_ordinal)": \d+`)
 	timed := ordinals().ReplaceAllString(string(text), "")
 	unknown := strings.ReplaceAll(timed, "started_at", "began_at")
+	startless := lazyregexp.New(`, "subagent_history_start_ordinal": \d+`)().ReplaceAllString(string(text), "")
 	for name, c := range map[string]struct {
 		text string
 		want int
 	}{
-		"ordinals": {string(text), 2}, "times": {timed, 2}, "unknown": {unknown, 4},
+		"ordinals": {string(text), 2}, "times": {timed, 2}, "unknown": {unknown, 4}, "times beside ordinals": {startless, 2},
 		"no fork":  {strings.ReplaceAll(timed, "01a205ac-ed70-7472-b439-04a9f3b83d2c", "01a205ac-ea30-7ba0-a454-fd632653ec75"), 4},
 		"only one": {timed[:strings.Index(timed, `"2026-07-14T20:21:38`)], 2},
 	} {

@@ -84,6 +84,89 @@ func TestPiBranch(t *testing.T) {
 	}
 }
 
+// TestExchangesOfSession checks which entries belong to one exchange, and that only results without a response are a
+// request at the end.
+func TestExchangesOfSession(t *testing.T) {
+	item := func(payload string) string {
+		return `{"timestamp":"2026-05-13T09:00:00.000Z","type":"response_item","payload":` + payload + "}\n"
+	}
+	event := func(payload string) string { return strings.Replace(item(payload), "response_item", "event_msg", 1) }
+	user, model := item(`{"type":"message","role":"user","content":[{"type":"input_text","text":"one"}]}`), item(`{"type":"message","role":"assistant","content":[{"type":"output_text","text":"ok"}]}`)
+	call, result := item(`{"type":"function_call","name":"a","arguments":"{}","call_id":"c"}`), item(`{"type":"function_call_output","call_id":"c","output":"a"}`)
+	usage := event(`{"type":"token_count","info":{"last_token_usage":{"total_tokens":5},"total_token_usage":{"total_tokens":5}}}`)
+	piCall := piEntry(1, 0, "user", `{"type":"text","text":"one"}`, "") + piEntry(2, 1, "assistant", `{"type":"toolCall","id":"c","name":"a","arguments":{}}`, `,"stopReason":"toolUse"`)
+	copilot := func(kind, data string) string {
+		return `{"type":"` + kind + `","id":"i","timestamp":"2026-05-04T09:00:00.000Z","data":{` + data + "}}\n"
+	}
+	for _, test := range []struct {
+		name   string
+		format capture.Format
+		text   string
+		want   int
+	}{
+		{"items of one response", codexRollout, user + model + call, 1},
+		{"a call after another message", codexRollout, user + model + user + call, 2},
+		{"a call after a result", codexRollout, user + call + result + call, 2},
+		{"calls after results", codexRollout, user + call + result + call + result + call, 3},
+		{"a message after the context of a turn", codexRollout, user + model + strings.Replace(item(`{"model":"m"}`), "response_item", "turn_context", 1) + model, 2},
+		{"a message after a summary", codexRollout, user + model + strings.Replace(item(`{"message":"so far"}`), "response_item", "compacted", 1) + model, 2},
+		{"a message after a call of an aborted turn", codexRollout, user + call + event(`{"type":"turn_aborted","reason":"interrupted"}`) + model, 2},
+		{"a result at the end", codexRollout, user + call + result, 2},
+		{"a message after a completed turn", codexRollout, user + model + event(`{"type":"task_complete"}`) + model, 2},
+		{"a message after the usage", codexRollout, user + model + usage + model, 2},
+		{"a message after the usage in a record", codexRollout, user + model + strings.Replace(item(`{"usage":{"total_tokens":5}}`), "response_item", "token_usage_record", 1) + model, 2},
+		{"a message after an error", codexRollout, user + model + event(`{"type":"error"}`) + model, 2},
+		{"a message after a rollback", codexRollout, user + model + event(`{"type":"thread_rolled_back"}`) + model, 2},
+		{"the same usage twice", codexRollout, user + model + usage + usage, 1},
+		{"a result at the end of a session", piSession, piHead + piCall + piEntry(3, 2, "toolResult", `{"type":"text","text":"12"}`, ""), 2},
+		{"a result that the user left", piSession, piHead + piCall + piEntry(3, 2, "toolResult", `{"type":"text","text":"12"}`, "") + piEntry(4, 1, "user", `{"type":"text","text":"two"}`, ""), 1},
+		{"an agent and its sub-agent that the user stops", copilotSession, copilot("user.message", `"content":"go"`) + copilot("assistant.turn_start", "") +
+			copilot("user.message", `"content":"look","parentToolCallId":"c"`) + copilot("assistant.turn_start", `"parentToolCallId":"c"`) + copilot("abort", ""), 2},
+		{"a screen that ends with a response", clineScreen, `[{"ts":1,"type":"say","say":"task","text":"go"},{"ts":2,"type":"say","say":"api_req_started","text":"{}"},` +
+			`{"ts":3,"type":"say","say":"text","text":"done"}]`, 1},
+	} {
+		exchanges := map[int]bool{}
+		for _, r := range readParts(t, test.format, []byte(test.text)) {
+			exchanges[r.Exchange] = true
+		}
+		if len(exchanges) != test.want {
+			t.Errorf("%s: %d exchanges, not %d", test.name, len(exchanges), test.want)
+		}
+	}
+}
+
+// TestSniffCline checks what is known about a file after the beginning of its first message.
+func TestSniffCline(t *testing.T) {
+	for text, want := range map[string]capture.SniffVerdict{
+		`[`: capture.Maybe, `[{"role":"us`: capture.Maybe, `[{"ts":1,"id":"a","content":[{"type":"te`: capture.Maybe, `[{"role":"user","content":[{"type":"te`: capture.Maybe,
+		`[{"role":"assistant","content":[{"type":"te`: capture.Maybe, `[{"role":"assistant","ts":1,"content":[{"type":"te`: capture.No, `[{"name":"a`: capture.No,
+		`[{"role":"user","content":[],"ts":1}]`: capture.Yes, `[{"role":"user","content":[]}]`: capture.No, `{`: capture.No, ` [ 1`: capture.No,
+	} {
+		if got := sniffCline([]byte(text), false).Is; got != want {
+			t.Errorf("%s: %v, not %v", text, got, want)
+		}
+	}
+}
+
+// TestCodexCut checks that a file that breaks off cuts the open response, and no complete one.
+func TestCodexCut(t *testing.T) {
+	const model = `{"timestamp":"2026-05-13T09:00:00.000Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"ok"}]}}` + "\n"
+	const done = `{"timestamp":"2026-05-13T09:00:00.000Z","type":"event_msg","payload":{"type":"task_complete"}}` + "\n"
+	for _, test := range []struct {
+		text      string
+		end, want capture.End
+	}{
+		{model, capture.EndCut, capture.EndCut}, {model, capture.EndEOF, capture.EndEOF}, {model + done, capture.EndCut, capture.EndEOF},
+	} {
+		r := codexRollout.New(capture.NewInput("f", nil))
+		recs, _ := r.Write(nil, []byte(test.text), capture.NoTime)
+		recs = r.Close(recs, test.end, "so the file ends", capture.NoTime)
+		if got := recs[len(recs)-1].End; got != test.want {
+			t.Errorf("%s: the response ends as %q, not %q", test.text, got, test.want)
+		}
+	}
+}
+
 // TestCodexRollback checks that the request after a rollback is marked, and no other one.
 func TestCodexRollback(t *testing.T) {
 	entry := func(kind, payload string) string {
