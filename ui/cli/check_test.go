@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"encoding/xml"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -297,5 +298,27 @@ func TestOldFlags(t *testing.T) {
 	}
 	if out := command(t, nil, "help", "dialects"); out.stdout != command(t, nil, "help", "protocols").stdout || out.stderr != "" {
 		t.Errorf("%+v", out)
+	}
+}
+
+// TestOldFlagNotes checks that a terminal gets a note about an old name, but not if the same name is new in the command.
+func TestOldFlagNotes(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		note string
+	}{
+		{[]string{"print", "--as", "body", "testdata/malformed.sse"}, "toolscope: --as is now called --from\n"},
+		{[]string{"help", "dialects"}, "toolscope: help dialects is now called help protocols\n"},
+		{[]string{"export", "testdata/malformed.sse", "--as", "md", "-o", filepath.Join(t.TempDir(), "report.md")}, ""},
+		{[]string{"export", "testdata/malformed.sse", "--dialect", "openai-chat", "--as", "md", "-o", filepath.Join(t.TempDir(), "report.md")}, "toolscope: --dialect is now called --protocol\n"},
+	} {
+		a, result := appOf(t)
+		a.stderrIsTerminal = true
+		root := a.rootCommand()
+		root.SetArgs(c.args)
+		root.SetOut(io.Discard)
+		if a.finishRun(root.Execute()); result().stderr != c.note {
+			t.Errorf("%v: %+v, want %q", c.args, result(), c.note)
+		}
 	}
 }

@@ -93,7 +93,13 @@ type settingSources struct {
 	keys          ui.UserKeys
 	providerFlags map[string]*connectFlags // flags from the command line, by host name
 	origin        map[string]valueOrigin   // origins of settings from the environment or the file, by key
-	oldNames      []string                 // notes about old names of flags and topics
+	oldNames      []oldName                // old names of flags and topics that the command line contains
+}
+
+// An oldName is a note about an old name. Its command has the flag; it is nil for a topic.
+type oldName struct {
+	command *cobra.Command
+	note    string
 }
 
 // printing prints turns to standard output.
@@ -208,15 +214,15 @@ func (a *app) rootCommand() *cobra.Command {
 		Example:           "toolscope help print\ntoolscope help filter\ntoolscope help config show",
 		Long:              "'help COMMAND' prints the same text as 'COMMAND --help'. 'toolscope --help' lists the\ncommands and the topics.",
 		ValidArgsFunction: a.cobraCompleter(fixedCompletions(func() []completion { return pageCompletions(root) })),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			page, _, err := root.Find(args)
 			if len(args) > 0 && (err != nil || page == root) {
 				names := mapSlice(pageCompletions(root), func(o completion) string { return o.word })
 				return usageErrorf("help: unknown command or topic %q%s\n'toolscope help' lists them", args[0], suggestName(args[0], names))
 			}
 			if page.IsAdditionalHelpTopicCommand() && slices.Contains([]string{"dialects", "executed", "fleet", "hosts"}, args[0]) {
-				a.noteOldName("help "+args[0], "help "+page.Name())
-				a.printOldNames()
+				a.noteOldName(nil, "help "+args[0], "help "+page.Name())
+				a.printOldNames(cmd)
 			}
 			return page.Help()
 		},

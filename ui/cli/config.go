@@ -62,8 +62,8 @@ func (se *settingSources) configCommand() *cobra.Command {
 		},
 
 		// The subcommands read the configuration file themselves and report its errors.
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			se.printOldNames()
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			se.printOldNames(cmd)
 			return nil
 		},
 	}

@@ -301,7 +301,7 @@ func (se *settingSources) acceptOldFlags(cmd *cobra.Command) {
 	if len(names) > 0 {
 		cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 			if now, old := names[name]; old {
-				se.noteOldName("--"+name, "--"+now)
+				se.noteOldName(cmd, "--"+name, "--"+now)
 				return pflag.NormalizedName(now)
 			}
 			return pflag.NormalizedName(name)
@@ -313,18 +313,19 @@ func (se *settingSources) acceptOldFlags(cmd *cobra.Command) {
 }
 
 // noteOldName adds a note about an old name of a flag or a topic.
-func (se *settingSources) noteOldName(old, now string) {
-	if note := old + " is now called " + now; !slices.Contains(se.oldNames, note) {
-		se.oldNames = append(se.oldNames, note)
+func (se *settingSources) noteOldName(cmd *cobra.Command, old, now string) {
+	if n := (oldName{cmd, old + " is now called " + now}); !slices.Contains(se.oldNames, n) {
+		se.oldNames = append(se.oldNames, n)
 	}
 }
 
-// printOldNames prints the notes about old names. It prints only to a terminal, so that the output of scripts does
-// not change.
-func (se *settingSources) printOldNames() {
-	for _, note := range se.oldNames {
-		if se.app.stderrIsTerminal {
-			se.app.printNote("%s", note)
+// printOldNames prints the notes about old names that are for a command. To find the command, cobra looks up the flags
+// of the command line in the commands above it, too, in which the same name may be old. printOldNames prints only to a
+// terminal, so that the output of scripts does not change.
+func (se *settingSources) printOldNames(cmd *cobra.Command) {
+	for _, n := range se.oldNames {
+		if se.app.stderrIsTerminal && (n.command == nil || n.command == cmd) {
+			se.app.printNote("%s", n.note)
 		}
 	}
 	se.oldNames = nil

@@ -132,7 +132,7 @@ func (v pathValue) Set(path string) error { return v.Value.Set(expandHome(path))
 // applyConfig sets the settings that the command line does not set. Values come from the environment, or else from
 // the file.
 func (se *settingSources) applyConfig(cmd *cobra.Command, _ []string) error {
-	se.printOldNames()
+	se.printOldNames(cmd)
 	mine := settingsOf(cmd)
 	if len(mine) == 0 {
 		return nil
