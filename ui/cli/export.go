@@ -159,7 +159,7 @@ func (a *app) runExport(ctx context.Context, paths []string, f exportFlags) erro
 	e := &export{exportFlags: f, app: a, path: paths[0], src: a.failOnDamage(src), in: new(providers.Inspector), prices: prices}
 	prepare(e.in)
 	if f.out == "" {
-		e.to = a.output // a file needs no sanitiser
+		e.to = a.output // each form sanitises its own text, because some forms are raw
 		return as.write(e)
 	}
 	return saveAs(f.out, f.force, func(w io.Writer) error {
