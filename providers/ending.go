@@ -289,7 +289,7 @@ func reasonOf(status int, code, words string) string {
 // lostConnection matches agents' messages about a broken connection. Such messages never come from a
 // provider.
 var lostConnection = lazyregexp.New(`(?i)^(?:terminated|fetch failed|network error)\b|\bconnection (?:(?:was )?closed|error|reset|lost|refused|timed out)\b|\brequest timed out\b|` +
-	`\bsocket hang up\b|\bstream disconnected\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
+	`\bsocket hang up\b|\bstream disconnected\b|\bstream idle timeout\b|\bresponse stopped arriving\b|\bSSE read timed out\b|\bE(?:CONNRESET|CONNREFUSED|TIMEDOUT|NOTFOUND|PIPE)\b|\bunable to connect\b`)
 
 // abortedRequest matches the messages of agents and of fetch about a request that the agent itself aborted.
 var abortedRequest = lazyregexp.New(`(?i)^(?:API Error: |AbortError: )?(?:The |This )?(?:request|operation|user) (?:was )?aborted(?: a request)?\.?$`)

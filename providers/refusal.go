@@ -30,7 +30,7 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32)
 		return nil
 	case isRefusalStatus(status):
 	case status < 400 && (slices.Contains(refusalCodes, said.Code) || isRefusalStatus(statusInCode(said.Code))) && !x.hasContent(turn),
-		status == 0 && x.past.fitsWords(words):
+		status == 0 && (x.past.fitsWords(words) || sessionOf(x.Head) != nil && slices.Contains(refusalCodes, typeInWords(words))):
 		status = 0
 	default:
 		return nil
@@ -57,6 +57,15 @@ func statusInCode(code string) int {
 		return status
 	}
 	return 0
+}
+
+// typeInWords returns the type of an error that the words of another error contain as JSON, or "".
+func typeInWords(words string) string {
+	i := strings.IndexByte(words, '{')
+	if i < 0 || errorMessage(json.Value(words[i:])) == "" {
+		return ""
+	}
+	return json.Value(words[i:]).Get("error").Get("type").Text()
 }
 
 // discardsOutput reports whether the error is about the model's output, not about the request: Groq answers with status

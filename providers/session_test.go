@@ -153,6 +153,8 @@ func TestErrorsInSessions(t *testing.T) {
 	for words, want := range map[string]string{
 		"Overloaded": "PROVIDER_ERROR provider", "529 Overloaded": "PROVIDER_ERROR provider", "429 Too many requests": "PROVIDER_ERROR provider",
 		"401 Incorrect API key": "REQUEST_REFUSED client", "API Error: 400 odd": "REQUEST_REFUSED client", "unexpected status 404 Not Found: a": "REQUEST_REFUSED client",
+		"API Error: Stream idle timeout - partial response received": "NO_ANSWER network", "API Error: The response stopped arriving. The response above may be incomplete.": "NO_ANSWER network",
+		`{\"error\":{\"message\":\"Unknown parameter: 'a'.\",\"type\":\"invalid_request_error\"}}`: "REQUEST_REFUSED client", `stopped: {\"error\":{\"message\":\"busy\",\"type\":\"server_error\"}}`: "PROVIDER_ERROR provider",
 		"Connection error.": "NO_ANSWER network", "Request timed out.": "NO_ANSWER network", "the log has 400 lines": "PROVIDER_ERROR provider", "4001 is no status": "PROVIDER_ERROR provider",
 		"Request was aborted.": "CLIENT_GONE client", "API Error: Request was aborted.": "CLIENT_GONE client", "This operation was aborted": "CLIENT_GONE client",
 		"The user aborted a request.": "CLIENT_GONE client", "The upstream aborted the stream": "PROVIDER_ERROR provider", "The request was aborted because of a filter": "PROVIDER_ERROR provider",

@@ -211,6 +211,7 @@ func (t *dialogue) setResponse(r *Request, m *message, at time.Duration, known i
 	case "tools/list":
 		if !r.FromServer {
 			t.server.updateTools(m.result, r)
+			t.checkTools(r, m.result)
 		}
 	}
 }

@@ -39,14 +39,15 @@ func (r *Request) setResult(result json.Value) {
 var badResult = &stream.Diagnosis{
 	Code: "MCP_RESULT_INVALID", Severity: stream.Warn, By: stream.Server,
 	Verdict: "bad MCP data",
-	Meaning: "An MCP server sent a tool result that the MCP specification doesn't allow. Clients that use the named SDK refuse it, so the model gets an error instead of the result.",
-	Advice:  "Correct the result, or the tool's outputSchema, in the server.",
+	Meaning: "An MCP server sent a tool result or a list of tools that the MCP specification doesn't allow. Clients that use the named SDK refuse it, so the model gets an error instead of the result, or no tools.",
+	Advice:  "Correct the result, the list, or the tool's outputSchema in the server. Leave out fields without a value: null isn't allowed.",
 }
 
 // The parties that refuse a result, as messages name them.
 const (
-	refusedByBoth   stream.Own = "the TypeScript and Python SDKs refuse it"
-	refusedByPython stream.Own = "the Python SDK refuses it"
+	refusedByBoth       stream.Own = "the TypeScript and Python SDKs refuse it"
+	refusedByPython     stream.Own = "the Python SDK refuses it"
+	refusedByTypeScript stream.Own = "the TypeScript SDK refuses it"
 )
 
 // The versions of the protocol in which rules for results changed.
@@ -67,6 +68,9 @@ func (t *dialogue) checkResult(r *Request, result json.Value) {
 	problem, refused := r.contentProblem(result)
 	if problem.Text == "" {
 		problem, refused = r.structuredProblem(result, expected), refusedByBoth
+	}
+	if problem.Text == "" && !isOther(result) {
+		problem, refused = nullProblem(result), refusedByTypeScript
 	}
 	if problem.Text != "" {
 		t.server.noteOnce(r.Answered, badResult, "the result of %q: %s: %s", stream.Fact(clipName(r.Tool)), problem, refused)
@@ -180,6 +184,67 @@ func (r *Request) structuredProblem(result, expected json.Value) (problem stream
 		}
 	}
 	return problem
+}
+
+// Optional fields that the TypeScript SDK refuses if they are null (1.32.2 was run with each of them). Servers in C#, Java,
+// Python and Rust write null for a field without a value, unless they are told to leave it out.
+var (
+	nullInResult      = []string{"isError", "_meta"}
+	nullInBlock       = []string{"annotations", "_meta"}
+	nullInLink        = []string{"title", "description", "mimeType", "size", "icons"}
+	nullInResource    = []string{"mimeType", "_meta"}
+	nullInTool        = []string{"title", "description", "outputSchema", "annotations", "_meta", "icons", "execution"}
+	nullInAnnotations = []string{"title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+)
+
+// firstNull returns the first of the named fields that is null in an object, or "".
+func firstNull(object json.Value, names []string) string {
+	for _, name := range names {
+		if object.Get(name).Kind() == 'n' {
+			return name
+		}
+	}
+	return ""
+}
+
+// nullProblem returns the first optional field of a result that is null, as a problem.
+func nullProblem(result json.Value) (problem stream.Message) {
+	if name := firstNull(result, nullInResult); name != "" {
+		return stream.Messagef("%s is null", stream.Own(name))
+	}
+	n := 0
+	for block := range result.Get("content").Elements() {
+		name := firstNull(block, nullInBlock)
+		if name == "" && block.Get("type").Is("resource_link") {
+			name = firstNull(block, nullInLink)
+		}
+		if inner := firstNull(block.Get("resource"), nullInResource); name == "" && inner != "" {
+			name = "resource." + inner
+		}
+		if name != "" {
+			return stream.Messagef("content[%d].%s is null", n, stream.Own(name))
+		}
+		n++
+	}
+	return problem
+}
+
+// checkTools reports the first optional field of a tool in a list that is null. A client that refuses the list has none
+// of the server's tools.
+func (t *dialogue) checkTools(r *Request, list json.Value) {
+	n := 0
+	for tool := range list.Get("tools").Elements() {
+		name := firstNull(tool, nullInTool)
+		if inner := firstNull(tool.Get("annotations"), nullInAnnotations); name == "" && inner != "" {
+			name = "annotations." + inner
+		}
+		if name != "" {
+			t.server.noteOnce(r.Answered, badResult, "the list of tools: tools[%d].%s is null (%s): %s, so the client gets no tools",
+				n, stream.Own(name), stream.Fact(clipName(tool.Get("name").Text())), refusedByTypeScript)
+			return
+		}
+		n++
+	}
 }
 
 // outputTool returns the tool with the given name, whose output schema was sent in the given scope. It returns nil if

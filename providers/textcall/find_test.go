@@ -26,6 +26,8 @@ var calls = []struct{ form, text string }{
 	{"seed", "<seed:tool_call>\n<function=get_time>\n<parameter=zone>CET</parameter>\n</function>\n</seed:tool_call>"},
 	{"minimax", "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"get_time\">]<]minimax[>[<zone>CET]<]minimax[>[</zone>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>"},
 	{"minimax", "]<]minimax[>[<invoke name=\"get_time\">]<]minimax[>[</invoke>]<]minimax[>[<invoke name=\"b\">]<]minimax[>[</invoke>"},
+	{"liquid", "<|tool_call_start|>[get_time(zone=\"CET\")]<|tool_call_end|>"},
+	{"liquid", "<|tool_call_start|>[{\"name\": \"get_time\", \"arguments\": {\"zone\": \"CET\"}}]<|tool_call_end|>"},
 	{"dsml", "<｜DSML｜invoke name=\"get_time\">\n<｜DSML｜parameter name=\"zone\" string=\"true\">CET</｜DSML｜parameter>\n</｜DSML｜invoke>"},
 	{"dsml", "<|DSML|function_calls><|DSML|invoke name=\"get_time\"></|DSML|invoke></|DSML|function_calls>"},
 	{"step", `<steptml:invoke name="get_time"><steptml:parameter name="zone">CET</steptml:parameter></steptml:invoke>`},

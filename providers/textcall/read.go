@@ -55,6 +55,7 @@ var forms = []form{
 	{name: "granite", title: "the token <|tool_call|>", opens: []string{"<|tool_call|>"}, read: readAfterToken},
 	{name: "gemma", title: "Gemma's tokens", opens: []string{"<|tool_call>", "<start_function_call>"}, read: readGemma},
 	{name: "tool_code", title: "a block of tool_code", opens: []string{"```tool_code"}, read: readToolCode},
+	{name: "liquid", title: "Liquid's tokens", opens: []string{"<|tool_call_start|>"}, read: readLiquid},
 	{name: "python_tag", title: "Llama's token", opens: []string{"<|python_tag|>"}, read: readAfterToken},
 	{name: "nemotron", title: "the tags <TOOLCALL>", opens: []string{"<TOOLCALL>"}, read: readJSON},
 	{name: "gigachat", title: "the token <|function_call|>", opens: []string{"<|function_call|>"}, read: readJSON},
@@ -516,6 +517,17 @@ func readPatch(c *cursor) string {
 		return ""
 	}
 	return "apply_patch"
+}
+
+// readLiquid reads the calls of LFM2: a list in Python, or calls as JSON.
+func readLiquid(c *cursor) string {
+	if name := readJSON(c); name != "" {
+		return name
+	}
+	if c.skipSpace(); !c.skipText("[") {
+		return ""
+	}
+	return readPythonList(c)
 }
 
 // readPythonList reads a list of calls in Python.
