@@ -427,6 +427,32 @@ func TestWordsOfRefusals(t *testing.T) {
 	}
 }
 
+// TestInvokeOfBedrock checks that a request for Bedrock's InvokeModel is read in the protocol of its model, although the
+// error is in Bedrock's own form.
+func TestInvokeOfBedrock(t *testing.T) {
+	chat := `{"messages":[` + portsAsk + `]}`
+	claude := `{"anthropic_version":"bedrock-2023-05-31","max_tokens":9,"messages":[` + portsAsk + `]}`
+	open := `{"anthropic_version":"bedrock-2023-05-31","max_tokens":9,"messages":[` + portsAsk + `,` + model(portsCall) + `,` + portsAsk + `]}`
+	const words = `{"message":"messages.1: ` + "`tool_use` ids were found without `tool_result`" + ` blocks immediately after: toolu_net1."}`
+	for _, test := range []struct {
+		path, request, response string
+		status                  int
+		want                    string
+	}{
+		{"us.anthropic.claude-opus-4-7/invoke-with-response-stream", claude, `{"message":"Too many tokens"}`, 429, "1 PROVIDER_ERROR error provider"},
+		{"us.anthropic.claude-opus-4-7/invoke", open, words, 400, "1 REQUEST_REFUSED info client, 1 ORPHAN_CALL error client"},
+		{"arn:aws:bedrock:us-east-1:1:application-inference-profile%2Fx/invoke", claude, `{"message":"Too many tokens"}`, 429, "1 PROVIDER_ERROR error provider"},
+		{"openai.gpt-oss-120b-1:0/invoke", chat, `{"message":"Too many tokens"}`, 429, "1 PROVIDER_ERROR error provider"},
+		{"us.anthropic.claude-opus-4-7/converse", `{"messages":[{"role":"user","content":[]}]}`, `{"message":"The content field in the Message object at messages.0 is empty."}`, 400,
+			"1 REQUEST_REFUSED info client, 1 REQUEST_ILLEGAL error client"},
+	} {
+		_, found := play("https://bedrock-runtime.us-east-1.amazonaws.com/model/"+test.path, asked{test.request, test.response, test.status})
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.path, got, test.want)
+		}
+	}
+}
+
 // TestSignaturesInChat checks what is said if a client of Chat Completions leaves out the signatures of Google's models,
 // which Google's endpoint has in the calls, and OpenRouter in reasoning_details. Only a refusal proves that they were
 // needed.

@@ -63,10 +63,20 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 			return protocol.SniffScore{Points: protocol.Likely, Why: "header " + name}
 		}
 	}
+	if isBedrockInvoke(e.Path) {
+		return protocol.SniffScore{Points: protocol.Weak + 1, Why: "path " + e.Path}
+	}
 	if kind.Is("ping") {
 		return protocol.SniffScore{Points: protocol.Weak, Why: "event type ping"}
 	}
 	return protocol.SniffScore{}
+}
+
+// isBedrockInvoke reports whether a request goes to one of Anthropic's models on Bedrock, with a body in Anthropic's
+// protocol. An error without a name of its own doesn't show the protocol.
+func isBedrockInvoke(path string) bool {
+	_, rest, _ := strings.Cut(path, "/model/")
+	return strings.Contains(rest, "anthropic.") && (strings.HasSuffix(rest, "/invoke") || strings.HasSuffix(rest, "/invoke-with-response-stream"))
 }
 
 // endings are the stop reasons. "sensitive" is known only from the source code of clients.
