@@ -120,3 +120,18 @@ func checkFindings(t *testing.T, s *stream.Session) {
 		}
 	}
 }
+
+// TestApprovalMessages checks that a finding about an approval contains the reason, if there is one.
+func TestApprovalMessages(t *testing.T) {
+	for response, want := range map[string]string{
+		`"approved":true`: "the call was approved", `"approved":true,"reason":"cheap"`: "the call was approved: cheap",
+		`"approved":false`: "the call was not approved", `"approved":false,"reason":"too dear"`: "the call was not approved: too dear",
+	} {
+		in := inspect(data(`{"type":"start","messageId":"m"}`), data(`{"type":"tool-input-available","toolCallId":"c","toolName":"f","input":{}}`),
+			data(`{"type":"tool-approval-request","approvalId":"a","toolCallId":"c"}`), data(`{"type":"tool-approval-response","approvalId":"a",`+response+`}`))
+		found := in.Session().Turns[0].Calls[0].Findings
+		if got := found[len(found)-1].Message; got != want {
+			t.Errorf("%s: %s", response, got)
+		}
+	}
+}
