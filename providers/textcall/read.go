@@ -29,6 +29,9 @@ var forms = []form{
 	{name: "minimax", title: "MiniMax's markup", opens: []string{"<minimax:tool_call>"}, read: readWrapped},
 	{name: "minimax", title: "MiniMax's tokens", opens: []string{minimaxToken + "<tool_call>"}, read: readWrapped},
 	{name: "minimax", title: "MiniMax's tokens", opens: []string{minimaxToken + "<invoke name="}, read: readInvoke},
+	{name: "minimax_arrow", title: "MiniMax's markup", opens: []string{"[TOOL_CALL]"}, read: readArrow},
+	{name: "longcat", title: "LongCat's markup", opens: []string{"<longcat_tool_call>"}, read: readLongcat},
+	{name: "doubao", title: "Doubao's tokens", opens: []string{"<|FunctionCallBegin|>"}, read: readJSON},
 	{name: "seed", title: "Seed's markup", opens: []string{"<seed:tool_call>"}, read: readWrapped},
 	{name: "dsml", title: "DeepSeek's DSML", read: readWrapped, opens: []string{
 		"<｜DSML｜function_calls>", "<｜DSML｜tool_calls>", "<|DSML|function_calls>", "<|DSML|tool_calls>",
@@ -517,6 +520,37 @@ func readPatch(c *cursor) string {
 		return ""
 	}
 	return "apply_patch"
+}
+
+// readArrow reads a call of MiniMax M2: {tool => "name", args => {…}}, with arguments in several notations.
+func readArrow(c *cursor) string {
+	if c.skipSpace(); !c.skipText("{") {
+		return ""
+	}
+	if c.skipSpace(); !c.skipText("tool => \"") {
+		return ""
+	}
+	name := c.readName()
+	if !c.skipText("\"") || !c.skipPast("[/TOOL_CALL]") {
+		return ""
+	}
+	return name
+}
+
+// readLongcat reads a call of LongCat: JSON, or the name and tags for each argument.
+func readLongcat(c *cursor) string {
+	name := readJSON(c)
+	if name == "" {
+		c.skipSpace()
+		name = c.readName()
+		if c.skipSpace(); !bytes.HasPrefix(c.restOfText(), []byte("<")) {
+			return ""
+		}
+	}
+	if !c.skipPast("</longcat_tool_call>") {
+		return ""
+	}
+	return name
 }
 
 // readLiquid reads the calls of LFM2: a list in Python, or calls as JSON.
