@@ -187,7 +187,7 @@ func (r *Request) structuredProblem(result, expected json.Value) (problem stream
 }
 
 // Optional fields that the TypeScript SDK refuses if they are null (1.32.2 was run with each of them). Servers in C#, Java,
-// Python and Rust write null for a field without a value, unless they are told to leave it out.
+// Python and Rust write null for a field without a value, unless an option leaves it out.
 var (
 	nullInResult      = []string{"isError", "_meta"}
 	nullInBlock       = []string{"annotations", "_meta"}
