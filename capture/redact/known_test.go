@@ -232,3 +232,38 @@ func TestLookingIsFast(t *testing.T) {
 		t.Errorf("%d places are looked at with 4000 values, %d with none, of %d", many, few, len(text))
 	}
 }
+
+// TestFewPlaces checks that a search for secrets examines few places of ordinary text. The counts are those of one line.
+func TestFewPlaces(t *testing.T) {
+	const lines = 100
+	for _, test := range []struct {
+		line          string
+		stops, places int // places that may be of interest by the classes of their characters, and those that are examined
+	}{
+		{proseLine, 0, 0},
+		{"\tif err := json.Unmarshal(data, &v); err != nil { return \"a: %w\" }\n", 2, 0},
+		{"0123456789abcdef 2026-11-30 d41d8cd98f00b204e9800998ecf8427e abcdefabcdef ", 5, 0},
+		{"skate sky glpi xoxo aiza ghost hfs eyes akin gskin dope npm pypi sgo AKI ", 12, 5},
+	} {
+		r, m, text := redactor(), new(matcher), []byte(strings.Repeat(test.line, lines))
+		stops, places := -1, -1 // without the end of the text
+		classes := uint32(0)
+		for rest := text; rest != nil; stops++ {
+			after, at := r.scan.stops.nextStop(classes, rest)
+			if classes = after; at == len(rest) {
+				rest = nil
+			} else {
+				rest = rest[at+1:]
+			}
+		}
+		for rest := text; len(rest) > 0; places++ {
+			at, _ := r.nextCandidate(m, rest)
+			at = min(at+1, len(rest))
+			m.passOver(rest[:at])
+			rest = rest[at:]
+		}
+		if stops > test.stops*lines || places > test.places*lines {
+			t.Errorf("%q: %d stops and %d places in %d lines", test.line, stops, places, lines)
+		}
+	}
+}
