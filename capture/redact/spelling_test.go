@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,19 @@ func TestNoEscapes(t *testing.T) {
 				if got := through(redactor(), whole, n); !strings.HasPrefix(got, before+" [redacted:anthropic-key:") || strings.Contains(got, key[12:]) {
 					t.Errorf("%q in pieces of %d became %q", whole, n, got)
 				}
+			}
+		}
+	}
+}
+
+// TestEscapedLetters checks that a key is found if one of its first letters is an escape.
+func TestEscapedLetters(t *testing.T) {
+	key := sample("sk-ant-api03-{40}")
+	for i := range 5 {
+		for _, escape := range []string{"%%%02x", "%%%02X", `\u%04x`, `\u%04X`} {
+			text := "id: " + key[:i] + fmt.Sprintf(escape, key[i]) + key[i+1:]
+			if got := redactor().Text(text); !strings.HasPrefix(got, "id: [redacted:anthropic-key:") || strings.Contains(got, key[12:]) {
+				t.Errorf("%s became %s", text, got)
 			}
 		}
 	}
