@@ -263,7 +263,8 @@ func TestDifference(t *testing.T) {
 //	gave TURN.CALL TEXT           the model gets a result; failed if it says that the tool failed, plain if it can't
 //	                              say so, began if only the beginning is known
 //	says [RUN]                    a message in a run
-//	apart, twice, untimed         the clocks differ; the end of each call is sent twice; no times are known
+//	apart, twice                  the clocks differ; the end of each call is sent twice
+//	untimed, timed                no times are known from here on; times are known again
 type scene struct {
 	t            *testing.T
 	apart, twice bool
@@ -341,6 +342,8 @@ func (s *scene) step(line string) {
 	switch words[0] {
 	case "untimed":
 		s.untimed = true
+	case "timed":
+		s.untimed, s.now = false, 0
 	case "apart":
 		s.apart = true
 	case "twice":
@@ -965,6 +968,27 @@ func TestScenes(t *testing.T) {
 		{"an equal call that begins after the first run", `turn; call c1 get {"a":1}; seal; ask s get {"a":1}; call c2 get {"a":1}; seal; ask s get {"a":1}`,
 			`request 0: for 0.1 by its arguments, arguments same, seal +10
 			request 1: for 0.2 by its arguments, which 2 calls share, arguments same, seal +10`},
+		{"a call of which bytes were missed, by its arguments", `turn; call c1 get {"a":1}; missed; seal; end; ask s get {"a":1}; gave 0.1 3`,
+			`request 0:`},
+		{"a result of a tool that a server in another run has", `tool q/s get; model c1 s__get {"a":1} r; gave 0.1 3; -1 ask r/s get {"a":2}; answer 4`,
+			`request 0: for 0.1 by its name alone (~), arguments altered /a, result of 1 byte unknown, seal +19, end +9`},
+		{"a run that is not seen, of a tool of some server", `tool s get; offer mcp__web__get; offer mcp__web__set; model c1 mcp__web__get {"a":1}; gave 0.1 3`,
+			`call: warn EXEC_NOT by the client: the model got a result, but no request for get reached s
+			call 0.1 not run: get of s, EXEC_NOT`},
+		{"a run that is not seen, of a tool of a server that is not known", `tool s get; offer mcp__web__get; offer mcp__mail__get; model c1 mcp__web__get {"a":1}; gave 0.1 3`,
+			``},
+		{"a run that is not seen, while another run has the other name", `tool s get; offer mcp__web__get; offer mcp__mail__get q; model c1 mcp__web__get {"a":1}; gave 0.1 3`,
+			`call: warn EXEC_NOT by the client: the model got a result, but no request for get reached s
+			call 0.1 not run: get of s, EXEC_NOT`},
+		{"a run that is not seen, of a server with two names", `tool s get; offer mcp__s__get; offer s__get; model c1 mcp__s__get {"a":1}; gave 0.1 3`,
+			`call: warn EXEC_NOT by the client: the model got a result, but no request for get reached s
+			call 0.1 not run: get of s, EXEC_NOT`},
+		{"a run that is not seen, of the second server", `tool s get; tool web get; model c1 mcp__web__get {"a":1}; gave 0.1 3`,
+			`call: warn EXEC_NOT by the client: the model got a result, but no request for get reached web
+			call 0.1 not run: get of web, EXEC_NOT`},
+		{"a run for a turn that was cut off at an unknown time", `untimed; turn; call c1 get {"a":1}; seal; cut; timed; ask s get {"a":1} c1`,
+			`request 0: error EXEC_ORPHANED by the client: get was run, and then its turn was aborted
+			request 0: for 0.1 by the call's id, arguments same`},
 	} {
 		want := strings.ReplaceAll(test.want, "\n\t\t\t", "\n")
 		if got := (&scene{t: t}).play(test.script); got != want {

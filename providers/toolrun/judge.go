@@ -300,17 +300,24 @@ func (m *Matcher) mayBeServed(of *Call) bool {
 	return false
 }
 
-// offered returns the server and the tool that a call's name means, if the server existed from the time of the call
-// to the time of the result. It returns nil if there is no such server.
+// offered returns the server and the tool that a call's name means with the most certainty, if the server existed from
+// the time of the call to the time of the result. It returns nil if there is no such server, or if the tool may be
+// that of a server that isn't known: the model was offered another name that means the same tool as likely.
 func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
-	for _, s := range m.log.Servers {
-		for _, t := range s.Tools {
-			if s.Run == of.Run && nameMatch(of.Name, s, t.Name) >= someServer && s.FirstSeenAt <= of.OpenedAt && (s.EndedAt < 0 || s.EndedAt > of.givenAt) {
-				return s, t.Name
+	sure := bareName
+	for _, one := range m.log.Servers {
+		for _, t := range one.Tools {
+			if is := nameMatch(of.Name, one, t.Name); one.Run == of.Run && is > sure && one.FirstSeenAt <= of.OpenedAt && (one.EndedAt < 0 || one.EndedAt > of.givenAt) {
+				s, tool, sure = one, t.Name, is
 			}
 		}
 	}
-	return nil, ""
+	if sure == someServer && slices.ContainsFunc(m.declared, func(d declaration) bool {
+		return d.run == of.Run && d.name != of.Name && nameMatch(d.name, s, tool) >= sure
+	}) {
+		return nil, ""
+	}
+	return s, tool
 }
 
 // found reports a finding about a call and the request to its tool, but only once. The request is nil if none is
