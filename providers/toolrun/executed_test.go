@@ -989,6 +989,10 @@ func TestScenes(t *testing.T) {
 		{"a run for a turn that was cut off at an unknown time", `untimed; turn; call c1 get {"a":1}; seal; cut; timed; ask s get {"a":1} c1`,
 			`request 0: error EXEC_ORPHANED by the client: get was run, and then its turn was aborted
 			request 0: for 0.1 by the call's id, arguments same`},
+		{"a request with more arguments than are kept", `model c1 get {"a":1}; ask s get {"a":1} - 9`,
+			`request 0: for 0.1 by its name alone (~), seal +20, end +10`},
+		{"a call for a server that ended at the beginning", `0 tool s get; 0 exits s; model c1 s__get {"a":1}; gave 0.1 3`,
+			``},
 	} {
 		want := strings.ReplaceAll(test.want, "\n\t\t\t", "\n")
 		if got := (&scene{t: t}).play(test.script); got != want {
