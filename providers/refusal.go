@@ -17,7 +17,7 @@ import (
 // refusalCodes lists the codes with which providers refuse a request in a response with an HTTP status below
 // 400.
 var refusalCodes = []string{
-	"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large",
+	"invalid_request_error", "INVALID_ARGUMENT", "validationException", "ValidationException", "context_length_exceeded", "request_too_large", "invalid_prompt",
 	"1004", "1008", "1026", "2013", "2049", // MiniMax: no key, no credit, a filter, wrong parameters, a wrong key
 }
 
@@ -59,13 +59,14 @@ func statusInCode(code string) int {
 	return 0
 }
 
-// typeInWords returns the type of an error that the words of another error contain as JSON, or "".
+// typeInWords returns the type, or Google's status, of an error that the words of another error contain as JSON, or "".
 func typeInWords(words string) string {
 	i := strings.IndexByte(words, '{')
 	if i < 0 || errorMessage(json.Value(words[i:])) == "" {
 		return ""
 	}
-	return json.Value(words[i:]).Get("error").Get("type").Text()
+	err := json.Value(words[i:]).Get("error")
+	return cmp.Or(err.Get("type").Text(), err.Get("status").Text())
 }
 
 // discardsOutput reports whether the error is about the model's output, not about the request: Groq answers with status

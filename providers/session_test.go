@@ -155,6 +155,7 @@ func TestErrorsInSessions(t *testing.T) {
 		"401 Incorrect API key": "REQUEST_REFUSED client", "API Error: 400 odd": "REQUEST_REFUSED client", "unexpected status 404 Not Found: a": "REQUEST_REFUSED client",
 		"API Error: Stream idle timeout - partial response received": "NO_ANSWER network", "API Error: The response stopped arriving. The response above may be incomplete.": "NO_ANSWER network",
 		`{\"error\":{\"message\":\"Unknown parameter: 'a'.\",\"type\":\"invalid_request_error\"}}`: "REQUEST_REFUSED client", `stopped: {\"error\":{\"message\":\"busy\",\"type\":\"server_error\"}}`: "PROVIDER_ERROR provider",
+		`[API Error: {\"error\":{\"code\":400,\"message\":\"missing a thought_signature\",\"status\":\"INVALID_ARGUMENT\"}}]`: "REQUEST_REFUSED client", `[API Error: {\"error\":{\"code\":429,\"message\":\"exhausted\",\"status\":\"RESOURCE_EXHAUSTED\"}}]`: "PROVIDER_ERROR provider",
 		"Connection error.": "NO_ANSWER network", "Request timed out.": "NO_ANSWER network", "the log has 400 lines": "PROVIDER_ERROR provider", "4001 is no status": "PROVIDER_ERROR provider",
 		"Request was aborted.": "CLIENT_GONE client", "API Error: Request was aborted.": "CLIENT_GONE client", "This operation was aborted": "CLIENT_GONE client",
 		"The user aborted a request.": "CLIENT_GONE client", "The upstream aborted the stream": "PROVIDER_ERROR provider", "The request was aborted because of a filter": "PROVIDER_ERROR provider",
@@ -164,6 +165,20 @@ func TestErrorsInSessions(t *testing.T) {
 		found := in.Session().Turns[0].Findings
 		if len(found) != 1 || found[0].Code+" "+found[0].By.String() != want {
 			t.Errorf("%s: %+v", words, found)
+		}
+	}
+}
+
+// TestOpencodeErrors checks that the status of an error in a session of opencode shows the party at fault.
+func TestOpencodeErrors(t *testing.T) {
+	for status, want := range map[string]string{
+		`"statusCode":400,`: "REQUEST_REFUSED client", `"statusCode":529,`: "PROVIDER_ERROR provider", `"statusCode":429,`: "PROVIDER_ERROR provider", "": "PROVIDER_ERROR provider",
+	} {
+		in := new(Inspector)
+		writeEntries(in, 1, "opencode session", "", `{"role":"assistant","error":{"name":"APIError","data":{`+status+`"message":"the last message must be the user's"}}}`+"\n", "")
+		found := in.Session().Turns[0].Findings
+		if len(found) != 1 || found[0].Code+" "+found[0].By.String() != want {
+			t.Errorf("%s: %+v", status, found)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package transcript
 
 import (
+	"strconv"
 	"strings"
 
 	"toolscope/stream/json"
@@ -487,6 +488,9 @@ func (m *message) readError(err json.Value) {
 	default:
 		if m.errType, m.failure = name, withText(err.Get("data").Get("message")); m.failure == nil {
 			m.failure = name
+		}
+		if status, ok := err.Get("data").Get("statusCode").Int(); ok {
+			m.errType = quoteText(strconv.FormatInt(status, 10))
 		}
 	}
 }
