@@ -122,11 +122,22 @@ func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target
 				n += protocolPoints(&m.Parts[i], t, len(messages))
 			}
 		}
-		if n > most {
+		if n > most || n > 0 && n == most && t.Protocol == "openai-chat" && isChatRequest(body) {
 			best, target, most, why = messages, t, n, err
 		}
 	}
 	return best, target, why
+}
+
+// isChatRequest reports whether a request whose messages have only texts is one of Chat Completions, not of Anthropic:
+// max_tokens, which Anthropic requires, is missing, a message has the role system, or a tool has the field function.
+func isChatRequest(body json.Value) bool {
+	for m := range body.Get("messages").Elements() {
+		if role := m.Get("role"); role.Is("system") || role.Is("developer") {
+			return true
+		}
+	}
+	return !body.Get("max_tokens").IsPresent() || json.Value(json.FirstElement(body.Get("tools"))).Get("function").IsPresent()
 }
 
 // protocolPoints returns the points that a part adds to the score of its protocol. A call or a result adds as many

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolscope/providers/requestrules"
 	"toolscope/stream"
 )
 
@@ -423,6 +424,26 @@ func TestWordsOfRefusals(t *testing.T) {
 		}
 		if len(found) != 1 || !strings.HasPrefix(found[0], test.want) {
 			t.Errorf("%s: %q, want %q", test.name, found, test.want)
+		}
+	}
+}
+
+// TestGreetingInChat checks that a request with only texts that begins with the model's message is legal in Chat
+// Completions, but not in Anthropic's protocol.
+func TestGreetingInChat(t *testing.T) {
+	const messages = `{"role":"assistant","content":"Hello!"},` + portsAsk
+	for request, want := range map[string]string{
+		`{"model":"m","messages":[` + messages + `]}`:                                                                        "openai-chat",
+		`{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"be brief"},` + messages + `]}`:                  "openai-chat",
+		`{"model":"m","max_tokens":9,"messages":[` + messages + `],"tools":[{"type":"function","function":{"name":"a"}}]}`:   "openai-chat",
+		`{"model":"m","max_tokens":9,"messages":[` + messages + `],"tools":[{"name":"a","input_schema":{"type":"object"}}]}`: "anthropic",
+	} {
+		r, err := ReadRequest([]byte(request), nil)
+		if err != nil || r.Target == nil || r.Target.Protocol != want {
+			t.Fatalf("%s: %+v, %v", request, r.Target, err)
+		}
+		if breaches := requestrules.Check(r); (len(breaches) > 0) != (want == "anthropic") {
+			t.Errorf("%s: %+v", request, breaches)
 		}
 	}
 }
