@@ -142,11 +142,11 @@ type streamPrefixes struct {
 // atLine reports whether c begins a line of an event stream, and whether searching the line depends only on the state
 // in streamPrefix.
 func (l *lexer) atLine(c byte) bool {
-	return l.bol && l.prefix == 0 && !l.keyed && bytes.IndexByte(eventLines, c) >= 0 && l.s.outside.isIdle()
+	return l.bol && l.prefix == 0 && !l.keyed && eventLines[c] && l.s.outside.isIdle()
 }
 
 // eventLines are the first characters of the lines of an event stream.
-var eventLines = []byte("deir:")
+var eventLines = classOf("deir:")
 
 // skipPrefix skips a known prefix and returns its length. If there is none, it records the place where the line
 // begins.

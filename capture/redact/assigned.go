@@ -26,7 +26,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	}
 	before := rest[:len(rest)-n]
 	scope := inText
-	if n := len(before); sign == '=' && n > 0 && (before[n-1] == '?' || before[n-1] == '&' || before[n-1] == ';' && bytes.EqualFold(name, []byte("jsessionid"))) {
+	if n := len(before); sign == '=' && n > 0 && (before[n-1] == '?' || before[n-1] == '&' || before[n-1] == '~' || before[n-1] == ';' && bytes.EqualFold(name, []byte("jsessionid"))) {
 		scope = inRequest
 	} else if quoted && sign == ':' {
 		scope, form = inKey, memberForm
@@ -35,8 +35,14 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	if !ok && scope == inText && n > 3 && name[n-1]|0x20 == 's' && endsName(name[:n-1]) { // tokens: ["…"], and a line api_keys:
 		known, ok = credentialName(name[:n-1], inText)
 	}
-	if !ok && isValueName(name) {
-		known, ok = pairedName(before)
+	if !ok && scope == inKey && (string(name) == "access" || string(name) == "refresh") {
+		known, ok = secretName{called: "secret", value: isRandom}, true
+	}
+	if !ok && (isValueName(name) || (scope == inKey || sign == '=' && string(name) == "content") && isOneOf(laterNames, name)) {
+		known, ok = pairedName(before, scope == inKey)
+	}
+	if list := bytes.TrimRight(before, " "); !ok && sign == '=' && bytes.HasSuffix(list, []byte(",")) && string(name) == "default" { // add_argument("--token", default=
+		known, ok = listedName(list)
 	}
 	if n := len(before); !ok && scope == inKey && n > 1 && before[n-1] == ' ' { // "API Key":
 		n -= countTrailing(before, inPhrase)
@@ -59,6 +65,9 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	case scope == inText && (sign == '=' || known.end != "pass" || len(name) > len("pass")) && isLineStart(before, name, sign, len(rest)+1 == len(text)):
 		if form = lineForm; sign == '=' {
 			form = envForm
+			if known.value == isBasic && !containsRange(name, 'a', 'z') { // NPM_AUTH
+				known.value = isRandom
+			}
 		}
 	case scope == inText && sign == '=' && !quoted && followsPair(before) && len(rest)+1 == len(text):
 		form = pairForm
@@ -125,8 +134,12 @@ var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 // that contain the name. The last ones are arguments of tools that type a text into a field of a page.
 var (
 	valueNames = strings.Fields("value val text parametervalue")
-	nameNames  = strings.Fields("name key label header field parameterkey optionname selector element")
+	nameNames  = strings.Fields("name key label header field parameterkey optionname selector element variable param secret_name")
+	laterNames = strings.Fields("content default example new_value key stringvalue")
 )
+
+// secretTypes are the types of objects whose value is a credential.
+var secretTypes = strings.Fields("password securestring concealed api apikey api_key secret token")
 
 // isValueName reports whether a field with this name contains the value for a name in another field.
 func isValueName(name []byte) bool { return isOneOf(valueNames, name) }
@@ -141,16 +154,39 @@ func isOneOf(list []string, name []byte) bool {
 
 // pairedName returns the secretName in the field before a value. Examples are "name":"x-api-key","value": and the
 // line name: DB_PASSWORD above a line that begins with value:. The result ok is false if there is none.
-func pairedName(text []byte) (known secretName, ok bool) {
+func pairedName(text []byte, inObject bool) (known secretName, ok bool) {
 	if known, ok = outerName(text); ok {
 		return known, true
 	}
-	text = bytes.TrimRight(bytes.TrimSuffix(text, []byte("android:")), " \t\r\n\"',")
+	text = bytes.TrimSuffix(text, []byte("android:"))
+	if known, ok = namedField(bytes.TrimRight(text, " \t\r\n\"',")); ok || !inObject {
+		return known, ok
+	}
+	for _, field := range bytes.Split(text[bytes.LastIndexByte(text, '{')+1:], []byte(",")) { // other fields of the object
+		if known, ok = namedField(bytes.TrimRight(field, " \t\r\n\"'")); ok {
+			return known, true
+		}
+	}
+	return secretName{}, false
+}
+
+// namedField returns the secretName in a field such as "name":"x-api-key". The result ok is false if there is none.
+func namedField(text []byte) (known secretName, ok bool) {
 	n := countTrailing(text, inName)
 	name := text[len(text)-n:]
-	text = bytes.TrimRight(text[:len(text)-n], " \t\"':=")
+	text = text[:len(text)-n]
+	for bytes.HasSuffix(text, []byte(":")) && n > 0 && len(text) > 1 && alnum[text[len(text)-2]] { // Section:ApiKey
+		text = text[:len(text)-1]
+		text = text[:len(text)-countTrailing(text, inName)]
+	}
+	text = bytes.TrimRight(text, " \t\"':=#")
 	field := text[len(text)-countTrailing(text, inName):]
-	if n == 0 || !isNameName(field) && (string(field) != "type" || string(name) != "password") {
+	switch {
+	case n == 0:
+		return secretName{}, false
+	case isOneOf([]string{"type", "kind"}, field) && isOneOf(secretTypes, name):
+		return secretName{called: "secret", value: isRandom}, true
+	case !isNameName(field):
 		return secretName{}, false
 	}
 	return headerName(name)
@@ -191,14 +227,34 @@ func headerName(name []byte) (known secretName, ok bool) {
 func listedName(text []byte) (known secretName, ok bool) {
 	text = bytes.TrimRight(text[:len(text)-1], " ")
 	if n := len(text); n == 0 || text[n-1] != '"' && text[n-1] != '\'' {
-		return secretName{}, false
+		return argumentName(text)
 	}
 	text = bytes.TrimRight(text, "\"'")
 	n := countTrailing(text, inName)
+	if n == 2 && text[len(text)-2] == '-' && text[len(text)-1] == 'u' { // ["-u","name:password"]
+		return secretName{called: "userinfo", value: isBasic}, true
+	}
+	if n < len(text) && text[len(text)-n-1] == '#' { // fill("#password", "…")
+		return credentialName(text[len(text)-n:], inKey)
+	}
 	if before := text[:len(text)-n]; n == 0 || !bytes.HasSuffix(before, []byte(`"`)) && !bytes.HasSuffix(before, []byte("'")) {
 		return secretName{}, false
 	}
 	return headerName(text[len(text)-n:])
+}
+
+// argumentName returns the secretName of a name without quotes that is the first argument of a call, as in
+// assertEqual(user.password, or put(:token,. The result ok is false if there is none.
+func argumentName(text []byte) (known secretName, ok bool) {
+	n := countTrailing(text, inName)
+	before := bytes.TrimSuffix(text[:len(text)-n], []byte(":"))
+	if n < 3 || len(before) == 0 || before[len(before)-1] != '(' && len(before) == len(text)-n && before[len(before)-1] != ' ' {
+		return secretName{}, false
+	}
+	if known, ok = credentialName(text[len(text)-n:], inText); ok && known.value != isCookies {
+		known.value = isArgument
+	}
+	return known, ok
 }
 
 // elementName returns the secretName of an XML element whose start tag is at the end of a text. The result ok is

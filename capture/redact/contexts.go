@@ -14,7 +14,7 @@ const (
 
 // contexts are the secrets that are recognised by the text before them. That text is public, so it is neither
 // replaced nor held back.
-var contexts = []*rule{
+var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "bearer", after: "Bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Bearer  {40}", miss: "Bearer token-based-authentication", from: "RFC 6750"},
 	{name: "bearer", after: "bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "RFC 6750"},
 	{name: "bearer", after: "BEARER ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "BEARER {40}", miss: "BEARER OF-BAD-NEWS-AND-WORSE", from: "RFC 6750"},
@@ -63,6 +63,7 @@ var contexts = []*rule{
 	{name: "userinfo", after: " --user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user 'admin:{16}' https://h.example", miss: "--user 1000:1000", from: "curl.se: man page"},
 	{name: "userinfo", after: " --user=", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user=admin:{16} https://h.example", miss: "--user=1000:1000", from: "curl.se: man page"},
 	{name: "userinfo", after: " -U ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl -U proxy:{16} https://h.example", miss: "psql -U postgres:of-all", from: "curl.se: man page"},
+	{name: "token", after: " -a ", where: onLine("-A bearer"), expects: looseValue, shape: word + `{8,}`, is: isUnlikely, hit: "xh -A bearer -a {24} h.example", miss: "xh -A bearer -a internationalization", from: "httpie.io/docs: authentication"},
 	{name: "userinfo", after: " -a ", where: commandOf("http ", "xh "), expects: looseValue, shape: `[\w.@-]+:` + word + `{8,}`, is: afterColon, hit: "http -a admin:{16} h.example", miss: "ls -a names:of-all-the-things", from: "httpie.io/docs: authentication"},
 	{name: "secret", after: " --body ", expects: looseValue, where: isSetCommand, shape: word + `{8,}`, is: looksRandom, hit: "gh secret set API_KEY --body {24}", miss: "gh issue create --body Aa1Bb2Cc3Dd4Ee5", from: "cli.github.com: gh secret set"},
 	{name: "secret", after: " -b ", expects: looseValue, where: isSetCommand, shape: word + `{8,}`, is: looksRandom, hit: "gh secret set API_KEY -b {24}", miss: "gh issue create -b Aa1Bb2Cc3Dd4Ee5", from: "cli.github.com: gh secret set"},
@@ -70,7 +71,6 @@ var contexts = []*rule{
 	{name: "userinfo", after: " /user:", where: isNetUse, shape: "[^\\x00-\\x20\"'`<>]+ " + word + `{8,}`, is: afterSpace, hit: "net use z: //h/s /user:app {16}", miss: "net use z: //h/s /user:app persistent", from: "learn.microsoft.com: net use"},
 	{name: "password", after: "AUTH default ", where: isRedisPrompt, shape: word + `{8,}`, is: isRandomPassword, hit: "127.0.0.1:6379> AUTH default {16}", miss: "the command AUTH default Aa1Bb2Cc3Dd4Ee5", from: "redis.io/docs: AUTH"},
 	{name: "password", after: "AUTH ", where: isRedisPrompt, shape: word + `{8,}`, is: isRandomPassword, hit: "127.0.0.1:6379> AUTH {16}", miss: "the command AUTH Aa1Bb2Cc3Dd4Ee5", from: "redis.io/docs: AUTH"},
-	{name: "password", after: "root:", shape: word + "{8,}[\"']{0,1} {0,1}\\|[^c]{1,20}chpasswd", fit: lenBeforePipe, is: looksPassword, hit: "echo 'root:{16}' | sudo chpasswd", miss: "echo 'root:internationalization' | chpasswd", from: "man chpasswd"},
 	{name: "password", after: "send ", expects: looseQuote, where: isPasswordPrompt, shape: word + `{8,}`, ends: isReturn, is: looksPassword, hit: "expect \"assword:\"\nsend \"{16}\\r\"", miss: "expect \"$ \"\nsend \"Aa1Bb2Cc3Dd4Ee5\\r\"\n", from: "man expect"},
 	{name: "secret", after: "default =", expects: looseValue, where: isTerraformVariable, shape: word + `{8,}`, is: isRandomPassword, hit: "variable \"db_password\" {\n  default = \"{16}\"\n}", miss: "variable \"db_name\" {\n  default = \"Aa1Bb2Cc3Dd4Ee5\"\n}", from: "developer.hashicorp.com/terraform: variables"},
 	{name: "secret", after: "  =", expects: looseValue, where: isTerraformVariable, shape: word + `{8,}`, is: isRandomPassword, hit: "variable \"db_password\" {\n  type      = string\n  sensitive = true\n  default   = \"{16}\"\n}", miss: "variable \"db_password\" {\n  version   = \"Aa1Bb2Cc3Dd4Ee5\"\n}", from: "developer.hashicorp.com/terraform: variables"},
@@ -136,7 +136,7 @@ var contexts = []*rule{
 	{name: "secret", after: "<string>", where: isSecretPlistKey, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "<key>ApiKey</key>\n<string>{32}</string>", miss: "<key>Name</key>\n<string>Aa1Bb2Cc3Dd4Ee5</string>", from: "developer.apple.com: property lists"},
 	{name: "openai-insecure-api-key", after: "insecure-api-key.", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "the protocol openai-insecure-api-key.{40}", miss: "openai-insecure-api-key.of-all", from: "platform.openai.com: Realtime API"},
 	{name: "api_key", after: "key provided: ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "Incorrect API key provided: {32}. Look", miss: "Incorrect API key provided: none-at-all", from: "platform.openai.com: error codes"},
-	{name: "password", after: "password is ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: isRandomPassword, hit: "the password is {20}, he said", miss: "the password is case-sensitive", from: "shape seen in traffic"},
+	{name: "password", after: "password is ", expects: spokenValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: isRandomPassword, hit: "the password is {20}, he said", miss: "the password is case-sensitive", from: "shape seen in traffic"},
 	{name: "password", after: "requirepass ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "requirepass {24}", miss: "requirepass internationalization", from: "redis.io/docs: configuration"},
 	{name: "password", after: "masterauth ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "masterauth {24}", miss: "masterauth internationalization", from: "redis.io/docs: configuration"},
 	{name: "secret", after: "= r\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY = r\"{32}", miss: "API_NAME = r\"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
@@ -158,19 +158,61 @@ var contexts = []*rule{
 	{name: "token", after: " login ", expects: looseValue, shape: visible + `{16,}`, fit: lenWithoutFullStop, is: isSpoken, hit: "vault login {26}", miss: "docker login registry-1.docker.example", from: "shape seen in command lines"},
 	{name: "token", after: "init -t ", expects: looseValue, shape: visible + `{16,}`, fit: lenWithoutFullStop, is: isSpoken, hit: "doctl auth init -t {64}", miss: "init -t of-all-the-things-here", from: "docs.digitalocean.com: doctl"},
 	{name: "password", after: " -p=", expects: looseQuote, where: onLine("az login", "docker login"), shape: word + `{8,}`, is: looksPassword, hit: "az login -u a -p={24}", miss: "make -p=Aa1Bb2Cc3Dd4Ee5", from: "learn.microsoft.com: az login"},
-	{name: "password", after: " -p ", expects: looseValue, where: commandOf("twine "), shape: word + `{8,}`, is: looksPassword, hit: "twine upload -u __token__ -p {24}", miss: "twine upload -p internationalization", from: "twine.readthedocs.io"},
+	{name: "password", after: " -p ", expects: looseValue, where: commandOf("twine ", "useradd ", "usermod "), shape: word + `{8,}`, is: looksPassword, hit: "twine upload -u __token__ -p {24}", miss: "twine upload -p internationalization", from: "twine.readthedocs.io"},
 	{name: "secret", after: " --value ", expects: looseValue, where: onLine("secret ", "SecureString"), shape: word + `{8,}`, is: isRandomPassword, hit: "az keyvault secret set --vault-name v -n x --value {24}", miss: "az tag set --value Aa1Bb2Cc3Dd4Ee5", from: "learn.microsoft.com: az keyvault"},
 	{name: "userinfo", after: " --proxy-user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --proxy-user u:{20} h", miss: "curl --proxy-user u:of-all-the", from: "curl.se/docs/manpage.html"},
 	{name: "userinfo", after: "curl -u", shape: `[\w.@-]{0,40}:` + word + `{8,}`, is: afterColon, hit: "curl -uuser:{20} h", miss: "curl -uuser:of-all-the", from: "curl.se/docs/manpage.html"},
-	{name: "secret", after: "echo ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "echo {32} | docker login --password-stdin", miss: "echo of-all-the-things | docker login", from: "docs.docker.com: docker login"},
-	{name: "secret", after: "echo -n ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "echo -n {32} | docker login --password-stdin", miss: "echo -n of-all-the-things | docker login", from: "docs.docker.com: docker login"},
-	{name: "secret", after: "printf ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "printf {32} | docker login --password-stdin", miss: "printf of-all-the-things | docker login", from: "docs.docker.com: docker login"},
-	{name: "secret", after: "printf %s ", expects: looseQuote, shape: word + "{16,}[\"']{0,1} {0,1}\\| {0,1}[a-z]{2,10} ", fit: lenBeforeLogin, is: isSpoken, hit: "printf %s {32} | docker login --password-stdin", miss: "printf %s of-all-the-things | docker login", from: "docs.docker.com: docker login"},
-	{name: "secret", after: "<<< ", expects: looseQuote, where: onLine("stdin", "login", "secret", "token"), shape: word + `{16,}`, is: isSpoken, hit: "docker login --password-stdin <<< {32}", miss: "cat <<< Aa1Bb2Cc3Dd4Ee5Ff6;", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "<<< ", expects: looseQuote, where: onLine("stdin", "login", "secret", "token", "PASS", "passw", "pass ", "env add", "kinit", "crypt", "KEY", "TOKEN", "SECRET"), shape: word + `{16,}`, is: isSpoken, hit: "docker login --password-stdin <<< {32}", miss: "cat <<< Aa1Bb2Cc3Dd4Ee5Ff6;", from: "docs.docker.com: docker login"},
+	{name: "secret", after: "echo ", expects: looseQuote, shape: word + "{12,}[\"']{0,1} {0,1}[|>]{1,2} {0,1}[^\\x00-\\x1f\\x7f]{2,40}", fit: lenBeforeSink, is: isUnlikely, hit: "echo {32} | docker login --password-stdin", miss: "echo Aa1Bb2Cc3Dd4Ee5Ff6 | wc -c of all", from: "shape seen in command lines"},
+	{name: "secret", after: "echo -n ", expects: looseQuote, shape: word + "{12,}[\"']{0,1} {0,1}[|>]{1,2} {0,1}[^\\x00-\\x1f\\x7f]{2,40}", fit: lenBeforeSink, is: isUnlikely, hit: "echo -n {32} | docker login --password-stdin", miss: "echo -n Aa1Bb2Cc3Dd4Ee5Ff6 | wc -c of all", from: "shape seen in command lines"},
+	{name: "secret", after: "printf ", expects: looseQuote, shape: word + "{12,}[\"']{0,1} {0,1}[|>]{1,2} {0,1}[^\\x00-\\x1f\\x7f]{2,40}", fit: lenBeforeSink, is: isUnlikely, hit: "printf {32} | docker login --password-stdin", miss: "printf Aa1Bb2Cc3Dd4Ee5Ff6 | wc -c of all", from: "shape seen in command lines"},
+	{name: "secret", after: "printf %s ", expects: looseQuote, shape: word + "{12,}[\"']{0,1} {0,1}[|>]{1,2} {0,1}[^\\x00-\\x1f\\x7f]{2,40}", fit: lenBeforeSink, is: isUnlikely, hit: "printf %s {32} | docker login --password-stdin", miss: "printf %s Aa1Bb2Cc3Dd4Ee5Ff6 | wc -c of all", from: "shape seen in command lines"},
+	{name: "secret", after: "printf '%s' ", expects: looseQuote, shape: word + "{12,}[\"']{0,1} {0,1}[|>]{1,2} {0,1}[^\\x00-\\x1f\\x7f]{2,40}", fit: lenBeforeSink, is: isUnlikely, hit: "printf '%s' {32} | docker login --password-stdin", miss: "printf '%s' Aa1Bb2Cc3Dd4Ee5Ff6 | wc -c of all", from: "shape seen in command lines"},
+	{name: "password", after: "PASS ", where: isLoginLine, shape: `[^\x00-\x20]{8,}`, is: isUnlikely, hit: "PASS {16}\r\n", miss: "PASS internationalization", from: "RFC 5034"},
+	{name: "password", after: " LOGIN ", where: isImapLine, shape: "[\"]{0,1}[\\w.@-]{1,60}[\"]{0,1} [\"]{0,1}[^\\x00-\\x20\"]{8,}", is: isSpokenAfter(" "), hit: "a1 LOGIN bob {16}\r\n", miss: "a1 LOGIN bob internationalization", from: "RFC 3501"},
+	{name: "basic", after: "AUTH PLAIN ", shape: `[A-Za-z0-9+/]{16,}={0,2}`, is: isUnlikely, hit: "AUTH PLAIN {32}", miss: "AUTH PLAIN internationalization", from: "RFC 4954"},
+	{name: "password", after: "UGFzc3dvcmQ6\n", shape: `[A-Za-z0-9+/]{8,}={0,2}`, hit: "334 UGFzc3dvcmQ6\n{32}\n", miss: "334 UGFzc3dvcmQ6\n235 ok", from: "RFC 4954"},
+	{name: "password", after: "UGFzc3dvcmQ6\r\n", shape: `[A-Za-z0-9+/]{8,}={0,2}`, hit: "334 UGFzc3dvcmQ6\r\n{32}\r\n", miss: "334 UGFzc3dvcmQ6\r\n235 ok", from: "RFC 4954"},
+	{name: "password", after: ";P:", where: onLine("WIFI:"), shape: `[^;\x00-\x20]{8,}`, hit: "WIFI:T:WPA;S:home;P:{16};;", miss: "A:B;C:D;P:{16};", from: "shape seen in QR codes"},
+	{name: "userinfo", after: "basicauth.users=", shape: `[\w.@-]{1,40}:` + word + `{8,}`, is: afterColon, hit: "traefik.http.middlewares.a.basicauth.users=bob:{24}", miss: "basicauth.users=bob:of-all-the", from: "doc.traefik.io: BasicAuth"},
+	{name: "preshared_key", after: ": PSK ", expects: looseQuote, shape: word + `{8,}`, is: isUnlikely, hit: "h : PSK \"{24}\"", miss: "h : PSK internationalization", from: "man ipsec.secrets"},
+	{name: "password", after: ": EAP ", expects: looseQuote, shape: word + `{8,}`, is: isUnlikely, hit: "bob : EAP \"{24}\"", miss: "h : EAP internationalization", from: "man ipsec.secrets"},
+	{name: "secret", after: "otpauth-migration://offline?data=", shape: visible + `{16,}`, hit: "otpauth-migration://offline?data={60}", miss: "otpauth-migration://offline?data=none", from: "shape seen in QR codes"},
+	{name: "userinfo", after: " -E ", where: onLine("curl "), shape: `[\w./-]{1,60}:` + word + `{8,}`, is: afterColon, hit: "curl -E c.pem:{16} https://h", miss: "curl -E c.pem:of-all-the-things", from: "curl.se/docs/manpage.html"},
+	{name: "userinfo", after: "USERPWD, ", expects: looseQuote, shape: `[\w.@-]{0,60}:` + word + `{8,}`, is: afterColon, hit: "curl_setopt($c, CURLOPT_USERPWD, 'u:{16}')", miss: "setopt(CURLOPT_USERPWD, 'u:internationalization')", from: "curl.se: options"},
+	{name: "secret", after: "reset-password/", shape: `[\w-]{16,}`, is: isUnlikely, hit: "https://h.example/reset-password/{32}", miss: "src/reset-password/ResetPasswordForm", from: "shape seen in links"},
+	{name: "secret", after: "password-reset/", shape: `[\w-]{16,}`, is: isUnlikely, hit: "https://h.example/password-reset/{32}", miss: "src/password-reset/ResetPasswordForm", from: "shape seen in links"},
+	{name: "secret", after: "password/reset/", shape: `[\w-]{16,}`, is: isUnlikely, hit: "https://h.example/password/reset/{32}", miss: "src/password/reset/ResetPasswordForm", from: "shape seen in links"},
+	{name: "secret", after: "verify-email/", shape: `[\w-]{16,}`, is: isUnlikely, hit: "https://h.example/verify-email/{32}", miss: "src/verify-email/VerifyEmailForm", from: "shape seen in links"},
+	{name: "secret", after: "magic-link/", shape: `[\w-]{16,}`, is: isUnlikely, hit: "https://h.example/magic-link/{32}", miss: "src/magic-link/MagicLinkFormOfAll", from: "shape seen in links"},
+	{name: "password", after: "PASS ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PASS {24}", miss: "echo MY_PASS Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "_PW ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PW {24}", miss: "echo MY_PW Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "PASSWD ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PASSWD {24}", miss: "echo MY_PASSWD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "PWD ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PWD {24}", miss: "echo MY_PWD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "_DSN ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_DSN {24}", miss: "echo MY_DSN Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "_PAT ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PAT {24}", miss: "echo MY_PAT Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "stripe\")(", expects: arguments, shape: argumentValue, is: isUnlikely, hit: "require(\"stripe\")(\"a\", \"{32}\")", miss: "require(\"stripe\")(\"internationalization\")", from: "shape seen in programs"},
+	{name: "secret", after: "stripe')(", expects: arguments, shape: argumentValue, is: isUnlikely, hit: "require('stripe')('a', '{32}')", miss: "require('stripe')('internationalization')", from: "shape seen in programs"},
+	{name: "code", after: "code=", where: startsForm, shape: visible + `{8,}&[\w.]{2,30}=`, fit: lenBeforeAmpersand, is: looksRandom, hit: "code={40}&grant_type=authorization_code", miss: "code={40} of the program", from: "RFC 6749"},
+	{name: "assertion", after: "assertion=", where: startsForm, shape: visible + `{8,}&[\w.]{1,30}=`, fit: lenBeforeAmpersand, is: looksRandom, hit: "assertion={40}&grant_type=a", miss: "assertion={40} of the program", from: "RFC 7523"},
+	{name: "secret", after: "ata:\n", where: isSecretMap, expects: mapEntries, shape: word + `{8,}`, is: isUnlikely, hit: "apiVersion: v1\ndata:\n  a: {32}\nkind: Secret\n", miss: "apiVersion: v2\ndata:\n  a: Aa1Bb2Cc3Dd4Ee5Ff6\n", from: "kubernetes.io/docs: Secrets"},
+	{name: "secret", after: "\"v1\",", rests: []string{"\"data\":{", "\n    \"data\": {", "\n  \"data\": {"}, expects: mapEntries, shape: word + `{8,}`, is: isUnlikely, hit: "see: '{\"apiVersion\":\"v1\",\"data\":{\"a\":\"{32}\"}}", miss: "see: {\"apiVersion\":\"v2\",\"data\":{\"a\":\"Aa1Bb2Cc3Dd4Ee5Ff6\"}}", from: "kubernetes.io/docs: Secrets"},
+	{name: "secret", after: "tring(\"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "token = new String(\"{32}\"", miss: "name = new String(\"Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "tring('", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = new String('{32}'", miss: "name = new String('Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "rom(\"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "token = String::from(\"{32}\"", miss: "name = String::from(\"Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "rom('", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = String::from('{32}'", miss: "name = String::from('Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "|| \"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "token = env.A || \"{32}\"", miss: "name = env.A || \"Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "|| '", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = env.A || '{32}'", miss: "name = env.A || 'Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "?? \"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "token = env.A ?? \"{32}\"", miss: "name = env.A ?? \"Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "?? '", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = env.A ?? '{32}'", miss: "name = env.A ?? 'Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: ", default=\"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "token = env(\"A\", default=\"{32}\"", miss: "name = env(\"A\", default=\"Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: ", default='", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = env('A', default='{32}'", miss: "name = env('A', default='Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "ypt(\"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "token = crypt(\"{32}\"", miss: "name = crypt(\"Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
+	{name: "secret", after: "ypt('", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = crypt('{32}'", miss: "name = crypt('Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
 	{name: "password", after: " on >", where: onLine("SETUSER "), shape: word + `{8,}`, is: isRandomPassword, hit: "ACL SETUSER u on >{20} ~*", miss: "ACL SETUSER u on >internationalization", from: "redis.io/docs: ACL"},
 	{name: "password", after: " -k ", expects: looseValue, where: onLine("openssl "), shape: word + `{8,}`, is: isRandomPassword, hit: "openssl enc -k {20} -in a", miss: "curl -k Aa1Bb2Cc3Dd4Ee5", from: "docs.openssl.org: enc"},
 	{name: "password", after: "' = '", where: onLine("SET PASSWORD "), shape: sqlText, ends: isQuote, is: looksPassword, hit: "SET PASSWORD FOR 'u'@'h' = '{16}';", miss: "WHERE 'a' = 'Aa1Bb2Cc3Dd4Ee5'", from: "dev.mysql.com: SET PASSWORD"},
-	{name: "unseal-key", after: "Unseal Key ", shape: `[0-9]: [\w+/=]{40,}`, is: isSpokenRest, hit: "Unseal Key 1: {44}", miss: "Unseal Key 1: of-all", from: "developer.hashicorp.com/vault: operator init"},
+	{name: "unseal-key", after: "Unseal Key ", shape: `[0-9]: [\w+/=]{20,}`, is: isSpokenRest, hit: "Unseal Key 1: {44}", miss: "Unseal Key 1: of-all", from: "developer.hashicorp.com/vault: operator init"},
 	{name: "password", after: " BY '", where: isIdentified, shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u IDENTIFIED WITH sha256_password BY '{16}';", miss: "GROUP BY 'internationalization'", from: "dev.mysql.com: ALTER USER"},
 	{name: "api-key", after: "_live_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_live_{32}", miss: "acme_live_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "_prod_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_prod_{32}", miss: "acme_prod_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
@@ -184,7 +226,7 @@ var contexts = []*rule{
 	{name: "api-key", after: "-live-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-live-{32}", miss: "acme-live-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "-prod-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-prod-{32}", miss: "acme-prod-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "-production-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-production-{32}", miss: "acme-production-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
-}
+})
 
 // botID requires a bot's number before the colon.
 func botID(tail []byte) bool {
@@ -231,7 +273,7 @@ func isFlag(tail []byte) bool {
 }
 
 // setCommands are the beginnings of lines that set a variable to the word after its name.
-var setCommands = []string{"setenv ", "SetEnv ", "set -", "ENV ", "setx ", "configure set ", "secret set "}
+var setCommands = []string{"setenv ", "SetEnv ", "set -", "ENV ", "setx ", "setx /M ", "configure set ", "secret set "}
 
 // isSetCommand reports whether the last line of a text sets a variable to the word that follows.
 func isSetCommand(tail []byte) bool {
@@ -445,16 +487,65 @@ func isReturn(c byte) bool { return c == '\r' || c == '\n' || c == '\\' }
 // lenBeforePipe returns the length of a text before a quote or a pipe.
 func lenBeforePipe(text []byte) int { return bytes.IndexAny(text, "\"'| ") }
 
-// loginPrograms are programs that read a credential from their standard input.
-var loginPrograms = wordSet("docker gh npx wrangler vault kubectl helm podman fly flyctl az glab npm")
+// sinks are words of a command that reads a credential, or of a file for one.
+var sinks = strings.Fields("login passw token secret credential -stdin cred key auth kinit crypt sudo base64 htpasswd pass env wrangler vault npx")
 
-// lenBeforeLogin returns the length of a text before a quote or a pipe to one of loginPrograms, and 0 if there is none.
-func lenBeforeLogin(text []byte) int {
-	_, program := splitWord(text)
-	if !loginPrograms[program] {
+// lenBeforeSink returns the length of a text before a quote or a sign of the shell, and 0 if the command or the file
+// after it has none of sinks in its name.
+func lenBeforeSink(text []byte) int {
+	n := bytes.IndexAny(text, "\"'| >")
+	after := bytes.ToLower(text[n:])
+	if !slices.ContainsFunc(sinks, func(w string) bool { return bytes.Contains(after, []byte(w)) }) {
 		return 0
 	}
-	return lenBeforePipe(text)
+	return n
+}
+
+// isSpokenAfter returns a check that requires a random value after the last of some signs, if there is one.
+func isSpokenAfter(signs string) secretCheck {
+	return func(text []byte) bool { return isUnlikely(text[bytes.LastIndexAny(text, signs)+1:]) }
+}
+
+// startsForm requires that the name of a parameter begins a text, a line or a literal.
+func startsForm(tail []byte) bool {
+	before := tail[:len(tail)-1-countTrailing(tail[:len(tail)-1], inName)]
+	name := string(tail[len(before):])
+	return (name == "code=" || name == "assertion=") && (len(before) == 0 || strings.IndexByte("\n\"'", before[len(before)-1]) >= 0)
+}
+
+func lenBeforeAmpersand(text []byte) int { return bytes.IndexByte(text, '&') }
+
+// isAssigned reports whether the last line of a text assigns an expression that has begun to the name of a credential.
+func isAssigned(tail []byte) bool {
+	line := lastLine(tail)
+	for i, c := range line {
+		if c == '=' || c == ':' {
+			name := bytes.TrimRight(line[:i], " \"'`]:=")
+			if _, ok := credentialName(name[len(name)-countTrailing(name, inName):], inText); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isLoginPair requires a name, a sign and a random value.
+func isLoginPair(text []byte) bool {
+	n := bytes.IndexAny(text, "/:, ")
+	return n > 0 && isUnlikely(bytes.TrimLeft(text[n:], "/:, ")) && !bytes.HasPrefix(text[n:], []byte("://")) || n < 0 && isUnlikely(text)
+}
+
+// isLoginLine requires that the command begins a line.
+func isLoginLine(tail []byte) bool {
+	line := bytes.TrimLeft(lastLine(tail), "> C:")
+	return bytes.Equal(line, []byte("PASS ")) && (len(line) < len(tail) || len(tail) == len("PASS "))
+}
+
+// isImapLine requires a short tag at the beginning of the line.
+func isImapLine(tail []byte) bool {
+	line := bytes.TrimSuffix(lastLine(tail), []byte(" LOGIN "))
+	line = line[bytes.LastIndexByte(line, '"')+1:]
+	return len(line) > 0 && len(line) < 12 && countTrailing(line, inName) == len(bytes.TrimPrefix(line, []byte("C: ")))
 }
 
 // afterSpace requires a password after a name and a space.

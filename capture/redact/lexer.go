@@ -47,6 +47,9 @@ type container struct {
 	inherits bool       // the name is that of the object's own field
 	named    secretName // the name for the value, if hasName is set: it comes from the field or the element before the value
 	hasName  bool
+	command  bool   // the array is a list of arguments with credentials
+	sorted   bool   // the object may be a Secret of Kubernetes, whose data has credentials
+	words    string // the first arguments, if more of them may be part of a command
 	listed   uint64 // number of the value after a name and a comma in a text that is not JSON, or 0
 }
 
@@ -103,7 +106,7 @@ func (l *lexer) readOutside(p []byte, at int64) int {
 			return l.lineStart(p[0], at)
 		}
 		l.bol = false
-		if bytes.IndexByte([]byte("deir:"), p[0]) >= 0 { // a line of an event stream begins, so everything before it has ended
+		if eventLines[p[0]] { // a line of an event stream begins, so everything before it has ended
 			l.stack, l.beyond = l.stack[:0], 0
 		}
 	}
@@ -278,6 +281,9 @@ func (l *lexer) push(array bool) {
 			c.each = top.field.each && !top.array
 			c.inherits = true
 		}
+		if !array && top.sorted && top.field.data {
+			c.named, c.hasName, c.each, c.inherits = secretName{called: "secret", value: isRandom}, true, true, true
+		}
 		if top.array && len(l.stack) == 1 {
 			c.place = 1 // each element of the outermost array is a document of its own
 		}
@@ -325,9 +331,21 @@ func (l *lexer) expectValue(top *container) {
 	switch {
 	case m.hasText() || m.isDropping():
 	case out.want.rule != nil: // a secret is expected here in text that is not JSON
-		m.want, out.want = out.want, expectation{}
+		m.want = out.want
+		switch kind := out.want.kind; {
+		case kind == spokenValue:
+			_, word := splitWord(bytes.TrimRight(out.recentTail(), " \"'`"))
+			if m.want.words == 1 && linkWords[word] {
+				m.want.words = 0
+			}
+			out.want = expectation{}
+		case kind != arguments && kind != lineWords:
+			out.want = expectation{}
+		}
 	case out.row != nil && out.row.quote != 0 && out.row.begins && out.row.at == out.row.column:
 		m.expectField(out.row.name)
+	case top != nil && top.command:
+		m.want = expectation{rule: listedValue, kind: lineWords, quoted: true}
 	case l.isKey && top.listed > 0 && top.listed == top.n:
 		m.expectField(top.named)
 		m.want.rule = values[top.named.value][quotedForm]
@@ -419,7 +437,16 @@ func (l *lexer) closeString() {
 		l.s.outside.passChar('"')
 	case top.field.index:
 		top.index = top.index*hashPrime ^ l.hash
+	case top.field.version && !top.array:
+		top.sorted = string(l.lastString()) == "v1"
+	case top.field.kind && !top.array:
+		if !l.joined && isOneOf(secretTypes, l.lastString()) {
+			top.named, top.hasName = secretName{called: "secret", value: isRandom}, true
+		}
 	case top.array || !l.joined && top.field.names:
+		if top.array && top.n < 4 && !l.joined {
+			top.readArgument(l.lastString())
+		}
 		if named, ok := l.nameOfNext(top); ok || !top.inherits {
 			top.named, top.hasName = named, ok
 		}
@@ -438,6 +465,9 @@ func (l *lexer) nameOfNext(top *container) (secretName, bool) {
 	name := l.lastString()
 	if len(name) > maxNameChars || top.array && countTrailing(name, inName) < len(name) {
 		return secretName{}, false
+	}
+	if top.array && string(name) == "-u" { // ["-u","name:password"]
+		return secretName{called: "userinfo", value: isBasic}, true
 	}
 	for _, kind := range []string{" field", " input", " textbox", " box"} { // the description of an element of a page
 		name = bytes.TrimSuffix(name, []byte(kind))

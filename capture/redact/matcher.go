@@ -161,7 +161,9 @@ func (m *matcher) passOne(r *Redactor, c byte) {
 func (m *matcher) markReplaced(d removal) {
 	m.clearPending()
 	m.passChar(']')
-	if m.drop = d; m.want.kind != cookieLine {
+	switch m.drop = d; {
+	case m.want.list && m.want.closes: // more values may follow
+	case m.want.kind != cookieLine && m.want.kind != lineWords && m.want.kind != mapEntries:
 		m.want = expectation{}
 	}
 }

@@ -81,6 +81,14 @@ var secretNames = []secretName{
 	{"consumerkey", "consumer_key", isRandom, anyEnd, everywhere}, {"deploykey", "deploy_key", isRandom, anyEnd, everywhere},
 	{"passwordhash", "password", isRandom, anyEnd, everywhere}, {"passwordconfirmation", "password", isPassword, anyEnd, everywhere},
 	{"dockerconfigjson", "credentials", isRandom, anyEnd, inKey | inText},
+	{"pw", "password", isPassword, wordEnd, everywhere}, {"passwordsalt", "salt", isRandom, wordEnd, everywhere}, {"tokensalt", "salt", isRandom, wordEnd, everywhere},
+	{"secretsalt", "salt", isRandom, wordEnd, everywhere},
+	{"sessid", "session", isRandom, anyEnd, everywhere}, {"sid", "session", isRandom, fullName, inRequest}, {"otp", "otp", isRandom, wordEnd, everywhere},
+	{"appid", "api_key", isRandom, fullName, inRequest},
+	{"backupcode", "recovery_code", isRandom, wordEnd, everywhere}, {"bwsession", "session", isRandom, fullName, everywhere}, {"fastlanesession", "session", isRandom, fullName, everywhere},
+	{"instrumentationkey", "api_key", isRandom, anyEnd, everywhere},
+	{"userpwd", "password", isBasic, anyEnd, everywhere},
+
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
 
@@ -178,6 +186,10 @@ var nameTriples = func() (is [1 << 15]bool) {
 	for _, name := range secretNames {
 		if n := len(name.end); n > 2 {
 			is[tripleOf(name.end[n-3], name.end[n-2], name.end[n-1])] = true
+		} else if n == 2 && name.at != fullName {
+			for c := byte('a'); c <= 'z'; c++ {
+				is[tripleOf(c, name.end[0], name.end[1])] = true
+			}
 		}
 	}
 	return is
@@ -255,6 +267,9 @@ func isServiceKey(name []byte) bool {
 	}
 	before, _ := splitWord(name)
 	_, service := splitWord(before)
+	if run := before[:len(before)-countTrailing(before, signs)]; bytes.HasSuffix(run, []byte("AI")) { // OpenAI
+		service = strings.ToLower(string(run[len(run)-countTrailing(run, alnum):]))
+	}
 	return vendors[service] || len(name) > 2 && name[0]|0x20 == 'x' && name[1] == '-'
 }
 
@@ -389,16 +404,19 @@ func plainForm(name []byte) string {
 
 // keyMeaning says what a JSON key implies for its value.
 type keyMeaning struct {
-	secret bool // the value is a credential
-	name   secretName
-	list   bool // the value is a list of credentials
-	each   bool // if the value is an object, each of its strings is a credential
-	index  bool // the value is the number of one of several parallel texts
-	text   bool // the value is a delta of a text that continues in the same place in the next document
-	whole  bool // if the value is an object, its strings are not deltas
-	names  bool // the value is the name for another field's value
-	value  bool // the value belongs to the name in another field
-	sample bool // the value is an example or a default of the object's name
+	secret  bool // the value is a credential
+	name    secretName
+	list    bool // the value is a list of credentials
+	each    bool // if the value is an object, each of its strings is a credential
+	index   bool // the value is the number of one of several parallel texts
+	text    bool // the value is a delta of a text that continues in the same place in the next document
+	whole   bool // if the value is an object, its strings are not deltas
+	version bool // the value is the version of an object in Kubernetes
+	data    bool // the value is the data of such an object
+	kind    bool // the value may say that the object holds a credential
+	names   bool // the value is the name for another field's value
+	value   bool // the value belongs to the name in another field
+	sample  bool // the value is an example or a default of the object's name
 }
 
 // keyMeanings caches the known keys by their hash. Most documents of a stream have the same keys.
@@ -421,10 +439,15 @@ func (f *keyMeanings) meaningOf(hash uint64, name []byte) keyMeaning {
 // textKeys are parts of keys, in lower case. A stream sends texts with such keys in deltas.
 var textKeys = strings.Fields("text content delta json arg think reason input output summar refus transcript response completion plan code message value data")
 
+// exactKeys are keys of JSON whose value is a credential if it is random. Such words are ordinary in other places.
+var exactKeys = wordSet("access refresh plaintext recovery_codes recoverycodes backup_codes backupcodes")
+
 func fieldOf(name []byte) keyMeaning {
 	lower := bytes.ToLower(name)
 	var f keyMeaning
-	f.name, f.secret = credentialName(name, inKey)
+	if f.name, f.secret = credentialName(name, inKey); !f.secret && exactKeys[string(lower)] {
+		f.name, f.secret = secretName{end: string(lower), called: "secret", value: isRandom}, true
+	}
 	f.list = f.secret && bytes.HasSuffix(lower, []byte("s")) && !strings.HasSuffix(f.name.end, "s")
 	f.each = f.list && (f.name.end != "token" || string(lower) == "tokens") // js-tokens is a package
 	for _, end := range []string{"index", "item_id", "toolcallid", "jsonpath"} {
@@ -438,6 +461,14 @@ func fieldOf(name []byte) keyMeaning {
 	}
 	f.names, f.value = isNameName(name), isValueName(name)
 	switch string(lower) {
+	case "apiversion":
+		f.version = true
+	case "data", "stringdata":
+		f.data = true
+	case "type", "kind":
+		f.kind = true
+	case "new_value", "newvalue", "stringvalue", "s":
+		f.value = true
 	case "default", "const", "enum", "example", "examples", "key":
 		f.sample = true
 	case "args", "arguments", "input", "parameters", "result", "structuredcontent":

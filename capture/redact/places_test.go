@@ -330,6 +330,16 @@ func TestValuesWithoutSigns(t *testing.T) {
 		"{\"API Key\":\"V\"}", "token = f\"V\"", "{'password': u'V'}", "x['api_key'] ||= 'V'", "tokens: [\"V\"]", "tokens = (\"V\",)", "TOKENS=(V)", "password has been set to V",
 		"API key\n-------\nV\n", "Your API key:\n\nV\n", "<entry key=\"password\">V</entry>", "<setting name=\"ApiKey\">\n  <value>V</value>", "<input type=\"password\" value=\"V\">",
 		"auth=(\"app\", \"V\")", "PlainAuth(\"\", \"app\", \"V\", host)", "NewStaticCredentials(\"app\", \"V\", \"\")", "mosquitto_pub -u u -P V", "<secret id=\"a\">V</secret>", "Token (V)", "token [V]",
+		"Passwort: V", "Das Passwort lautet V", "Mot de passe : V", "Clé API : V", "contraseña=V", "пароль: V", "密码是V", "パスワード：V", "비밀번호: V",
+		"stringData:\n  conn: V\n", "$ pass show work/db\nV\nuser: bob\n", "op read op://vault/item/password\nV\n", "cat <<EOF > f\nV\nEOF\n",
+		"htpasswd -b f u V", "htpasswd -b /etc/nginx/.htpasswd u V", "net user bob V /add", "ipmitool -U ADMIN -P V status", "snmpwalk -u u -A V -x AES -X w h", "mc alias set m https://h key V",
+		"see [\"htpasswd\", \"-b\", \"f\", \"u\", \"V\"]", "see [\"curl\", \"-u\", \"bob:V\"]", "echo V | docker login", "echo 'bob:V' | sudo chpasswd", "echo V > ~/.vault-token", "kinit bob <<< V",
+		"jwt.sign(payload, \"V\", { expiresIn: 1 })", "smtp.login('u', 'V')", "pymysql.connect(\"h\", \"u\", \"V\", \"d\")", "keyring.set_password(\"svc\", \"bob\", \"V\")", "new SecretKeySpec(\"V\".getBytes(), \"AES\")",
+		"driver.find_element(By.ID, \"password\").send_keys(\"V\")", "page.fill('#password', 'V')", "assertEqual(cfg.password, \"V\")", "put(:token, \"V\")", "var secret = new String(\"V\");", "apiKey: process.env.KEY || 'V',",
+		"if password == \"V\":", "add_argument(\"--token\", default=\"V\")", "PASSWORDS = [\"V\", \"V\"]", "The password for bob is V.", "the new password is now V", "Token (keep secret): V",
+		"[sudo] password for bob: V", "credentials: bob / V", "Log in with bob / V", "My OpenAI key is V", "password ........ V", "code=V&grant_type=authorization_code", "https://h/x?PHPSESSID=V", "LDAP_BIND_PW=V", "NPM_AUTH=V",
+		"npmAuth: x\nauth: \"bob:V\"", "<meta name=\"api-key\" content=\"V\">", "<add key=\"Stripe:ApiKey\" value=\"V\"/>", "{\"type\":\"SecureString\",\"value\":\"V\"}", "{\"name\":\"TOKEN\",\"kind\":\"plain\",\"value\":\"V\"}",
+		"{\"refresh\":\"V\"}", "AUTH PLAIN V", "334 UGFzc3dvcmQ6\nV\n", "a1 LOGIN bob V\r\n", "PASS V\r\n", "WIFI:T:WPA;S:home;P:V;;", "DSN=x;UID=u;PWD={V};", "setx /M DB_PASS V", "password: \x1b[31mV\x1b[0m", "PRAGMA key = 'V';",
 		"license_key: V", "activation_key: V", "fernet_key = V", "dd-application-key: V", "Recovery code: V", "rdesktop -p V h", "skopeo copy --src-creds u:V a b",
 	} {
 		body := `{"content":` + quoted(strings.ReplaceAll(text, "V", value)) + `}`
@@ -341,6 +351,8 @@ func TestValuesWithoutSigns(t *testing.T) {
 		`{"api_key":{"type":"string","default":"V"}}`, `{"token":{"examples":["V"]}}`, `{"api_keys":{"openai":"V"}}`, `{"auth":{"key":"V"}}`,
 		`{"fields":[{"label":"password","value":"V"}]}`, `{"SecretString":"V"}`, `{"tokens":{"access":"V"}}`, `{"secrets":[{"name":"a","value":"V"}]}`,
 		`{"cookies":[{"name":"sid","value":"V"}]}`, `{"element":"Password field","ref":"e5","text":"V"}`, `{"selector":"#password","text":"V"}`, `{"key":"TOKEN","val":"V"}`,
+		`{"command":["htpasswd","-b","f","u","V"]}`, `{"command":["sshpass","-p","V","ssh","h"]}`, `{"command":["mysql","-pV"]}`, `{"command":["curl","-u","bob:V"]}`, `{"type":"SecureString","value":"V"}`,
+		`{"oauth":{"refresh":"V","access":"V"}}`, `{"auth":"bob:V"}`, `{"recovery_codes":["V"]}`, `{"variable":"TOKEN","value":"V"}`,
 		`{"totp":"V","hmac_key":"V","consumerKey":"V","deploy_key":"V","passwordHash":"V","password_confirmation":"V"}`,
 	} {
 		if got := through(redactor(), strings.ReplaceAll(body, "V", value), 1<<20); strings.Contains(got, value) {
@@ -350,7 +362,9 @@ func TestValuesWithoutSigns(t *testing.T) {
 	for _, text := range []string{
 		"secrets: []string{\"optional_secret\"},", "PlainAuth(\"\", \"user@example.com\", \"pass\", \"smtp.example.com\")", "token = result.next2Page3Of4", "C.AUTHTYPE_SHARED_KEY\n\tNL80211_BAND_2GHZ = 1",
 		"the token was refreshed at 2026-01-02T03:04:05Z", "the page token " + value, "the key " + value, "token handleTokenRefresh2 of the app", "secret key of-all-the-things-2",
-		"getToken(\"tokens-of-2026\")", "token:\n  of-all-the-things-2\n", `{"js-tokens":{"integrity":"` + value + `"}}`, `{"token":{"id":"` + value + `"}}`,
+		"the Passwortschutz2 of the page", "see htpasswd2html of the tools", "apiVersion: v2\ndata:\n  conn: " + value + "\n", "git log -p " + value, "[\"git\", \"checkout\", \"" + value + "\"]",
+		"expect(page, \"" + value + "\")", "page.fill('#name', '" + value + "')", "code=" + value, "mode=" + value + "&a=1", "{\"type\":\"commit\",\"value\":\"" + value + "\"}", "echo " + value + " | wc -c", "if *privateKey1 == *privateKey2 {",
+		"--- PASS TestOf2Things", "the token for the 2nd request of " + value, "getToken(\"tokens-of-2026\")", "token:\n  of-all-the-things-2\n", `{"js-tokens":{"integrity":"` + value + `"}}`, `{"token":{"id":"` + value + `"}}`,
 		"	encodeUserPassword\n	encodeFragment2Of3Things\n", "  return token;\n  fillOptional2Properties(node);\n", "| id | name |\n|---|---|\n| 1 | " + value + " |\n",
 	} {
 		if got := redactor().Text(text); got != text {

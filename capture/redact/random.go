@@ -236,7 +236,20 @@ func isWord(segment []byte) bool {
 // isIdentifier reports whether a string looks like an identifier in code, e.g. testRSA2048Key. It must have letters
 // of both cases, and seldom change between classes of characters.
 func isIdentifier(text []byte) bool {
-	return countTrailing(text, inWord) == len(text) && hasBothCases(text) && countClassChanges(text)*3 <= len(text)
+	return countTrailing(text, inWord) == len(text) && hasBothCases(text) && countClassChanges(text)*3 <= len(text) && hasUsualPairs(text)
+}
+
+// hasUsualPairs reports whether most pairs of letters in a string are frequent ones.
+func hasUsualPairs(text []byte) bool {
+	rare, pairs := 0, 0
+	for i := 1; i < len(text); i++ {
+		if a, b := text[i-1], text[i]; sortOf(a) == sortOf(b) && a > '9' && a != '_' && b != '_' {
+			if pairs++; !letterPairs[(a|0x20)-'a'][(b|0x20)-'a'] {
+				rare++
+			}
+		}
+	}
+	return rare*3 < pairs
 }
 
 var inWord = classOf("_", "az", "AZ", "09")
@@ -323,6 +336,13 @@ func inLine(is secretCheck) secretCheck {
 func isBasicAuth(text []byte) bool {
 	plain, err := base64.StdEncoding.DecodeString(string(text))
 	return err == nil && bytes.IndexByte(plain, ':') >= 1 && !exampleLogins[string(plain)] && !bytes.ContainsFunc(plain, func(c rune) bool { return c < ' ' || c > '~' })
+}
+
+// isLogin reports whether a string is a name and a password, in base64 or with a colon between them. A password in
+// that form is random.
+func isLogin(text []byte) bool {
+	name, password, ok := bytes.Cut(text, []byte(":"))
+	return ok && len(name) > 0 && countTrailing(name, inHost) == len(name) && isSpoken(password) || isBasicAuth(text)
 }
 
 // exampleLogins are the logins in the examples of RFC 2617 and RFC 7617, which many texts copy.

@@ -62,7 +62,7 @@ var sharedRules = sync.OnceValue(func() *ruleSet {
 func (b *ruleSet) ruleAfter(text []byte, gram uint32) *rule {
 	for _, rules := range [2][]*rule{b.follow[gram], b.near[byte(gram)]} {
 		for _, rule := range rules {
-			if bytes.HasSuffix(text, []byte(rule.after)) && (rule.where == nil || rule.where(text)) {
+			if bytes.HasSuffix(text, []byte(rule.after)) && (rule.where == nil || rule.where(text)) && (!rule.begins || rule.startsCommand(text)) {
 				return rule
 			}
 		}
@@ -154,6 +154,9 @@ func newScanner(shapes []*rule) *scanner {
 	s.stops.addEnd("\">")
 	for _, sign := range []string{" ?=", "||="} {
 		s.addAssignment(sign)
+	}
+	for _, flag := range []string{`-u",`, `-u',`, `ss":`, `sh":`} { // a flag, and the ends of exactKeys
+		s.addAssignment(flag)
 	}
 	for _, end := range []string{"UES(", "UES ", "UES\n", "ues(", "ues "} { // the ends of VALUES
 		s.addContext(end)
@@ -334,18 +337,22 @@ var stopClasses = func() (class [256]uint8) {
 		class[c] = otherClass
 	}
 	n := uint8(0)
-	for _, same := range []string{"_-./", " ", "=", ":", ",;", "\"'`", "\n\r", "\t", "" /* all others */, "(|>?", "\\%"} {
+	for _, same := range []string{"_-./", " ", "=", ":", ",;", "\"'`", "\n\r", "\t", "" /* all others */, "(|>?", "\\%", "" /* other alphabets */} {
 		for i := range len(same) {
 			class[same[i]] = n
 		}
 		n++
 	}
-	for _, letter := range []byte("mKQXZ0ABCDEFGHIJLMNOPRSTUVWYabcdefghijklnopqrstuvwxyz") {
+	for _, letter := range []byte("mKQX0ABCDEFGHIJLMNOPRSTUVWYabcdefghijklnopqrstuvwxyz") {
 		class[letter] = n
 		n++
 	}
 	for digit := range 10 {
 		class['0'+digit] = class['0']
+	}
+	class['Z'] = class['X']
+	for c := 0x80; c < len(class); c++ {
+		class[c] = escapeClass + 1
 	}
 	return class
 }()
@@ -371,7 +378,7 @@ func (s *stops) nextStop(before uint32, p []byte) (after uint32, at int) {
 // addEnd adds the last four characters of a text. If the text is shorter, any characters may precede it.
 func (s *stops) addEnd(text string) {
 	if len(text) < 3 {
-		for c := range 128 { // these have all classes
+		for c := range 0x81 { // these have all classes
 			s.addEnd(string([]byte{byte(c)}) + text)
 		}
 		return

@@ -24,6 +24,9 @@ type rule struct {
 	// standard, a vendor's page that shows the shape, or a note about where else the shape was seen.
 	hit, miss, from string
 
+	begins bool     // the text in the field after must begin a word
+	rests  []string // the texts that may follow the one in the field after; "" if none must
+
 	expects expectationKind // form of the value that is expected after the text in the field after
 
 	parts []shapePart     // the parsed shape

@@ -20,6 +20,7 @@ const (
 	isKeyPart                    // a secret number of a JSON Web Key
 	isPhrase                     // at least 12 words from which a wallet's keys are derived
 	isCookies                    // names and values, each of them a credential
+	isArgument                   // random, and in quotes
 	isPrivate                    // not a credential, but replaced in headers
 )
 
@@ -55,10 +56,11 @@ const (
 var values = func() (all [isPrivate + 1][valueForms]*rule) {
 	for test, is := range map[valueTest]struct{ bare, whole, field secretCheck }{
 		isRandom: {looksRandom, looksRandom, looksRandom}, isPlausible: {maybeCredential, maybeCredential, maybeCredential},
-		isMeant: {isCredentialWord, isCredentialWord, looksSecret}, isBasic: {isBasicAuth, isBasicAuth, isBasicAuth},
+		isMeant: {isCredentialWord, isCredentialWord, looksSecret}, isBasic: {isLogin, isLogin, isLogin},
 		isPassword: {isRandomPassword, isPasswordOrRandom, isPasswordOrRandom}, isSession: {looksSession, looksSession, looksSession},
 		isCode: {looksCode, looksCode, looksCode}, isKeyPart: {isNothing, looksKeyPart, looksKeyPart},
 		isPhrase: {isNothing, isNothing, isNothing}, isCookies: {isNothing, isNothing, isNothing}, isPrivate: {isNothing, isNothing, isNothing},
+		isArgument: {isSpoken, isSpoken, isSpoken},
 	} {
 		rules := &all[test]
 		bare := func(text []byte) bool { return !isExpression(text) && !isTypeName(text) && is.bare(text) }
@@ -82,8 +84,8 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 			continue
 		}
 		rules[pairForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'`<>|;&,(){}[\\]\\\\\\x7f]{8,}", is: isLine(is.whole)}, "([{|", false)
-		rules[lineForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: isLine(is.whole), keep: true}, " \t\r\n\"", true)
-		rules[envForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: is.whole, keep: true}, " \t\r\n\"", true)
+		rules[lineForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: isLine(is.whole), keep: true}, " \t\r\n\"\x1b", true)
+		rules[envForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: is.whole, keep: true}, " \t\r\n\"\x1b", true)
 		rules[cellForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'<>|\\\\\\x7f]{8,}", is: is.whole}, "< |", true)
 		rules[memberForm] = valueRule(rule{shape: `[^\x00-\x1f"]{8,}`, is: inLine(is.whole), keep: true}, `"`, true)
 		rules[entryForm] = valueRule(rule{shape: "[^\\x00-\\x1f\"'`\\x7f]{8,}", is: inLine(is.whole), keep: true}, "'`", true)
@@ -125,19 +127,26 @@ func valueRule(r rule, ends string, must bool) *rule {
 
 // expectation describes the secret that is expected because of the text before it.
 type expectation struct {
-	rule   *rule // if nil, no secret is expected
-	kind   expectationKind
-	name   secretName // the name that the value is assigned to
-	form   valueForm
-	sign   byte // the sign of an assignment whose value has not begun
-	quoted bool // the name is in quotes, as in JSON; a value without quotes is then not text
-	folded bool // the value is on the next line, as in YAML after >-
-	colour bool // a terminal's colour code, which may precede the value, has begun
-	tag    bool // an anchor or a tag of YAML, which may precede the value, has begun
-	letter bool // the latest character may be the letter before a string in Python, Rust or C++
-	gap    int  // number of characters since the context
-	words  int  // number of words that were tried as an authorization
-	quote  int  // length of the quote before the value
+	rule    *rule // if nil, no secret is expected
+	kind    expectationKind
+	name    secretName // the name that the value is assigned to
+	form    valueForm
+	sign    byte  // the sign of an assignment whose value has not begun
+	quoted  bool  // the name is in quotes, as in JSON; a value without quotes is then not text
+	folded  bool  // the value is on the next line, as in YAML after >-
+	colour  bool  // a terminal's colour code, which may precede the value, has begun
+	tag     bool  // an anchor or a tag of YAML, which may precede the value, has begun
+	letter  bool  // the latest character may be the letter before a string in Python, Rust or C++
+	gap     int   // number of characters since the context
+	words   int   // number of words that were tried as an authorization
+	depth   int8  // number of open brackets of a call
+	list    bool  // the values of a list are expected
+	closes  bool  // a value of the list was replaced, and its quote has not ended
+	rest    uint8 // the index of the rest of a table's entry that is being compared
+	matched uint8 // number of its characters that were read
+	waits   bool  // the rest of a context has not been read
+	far     bool  // more words may be between a name and its value
+	quote   int   // length of the quote before the value
 }
 
 type expectationKind uint8
@@ -149,6 +158,10 @@ const (
 	cookieLine                  // each value of a line
 	authorities                 // the first two words: a scheme and a credential
 	spokenValue                 // the next word, or the one after a word of linkWords
+	lineWords                   // each word in the rest of a line: a command
+	mapEntries                  // each value of a map: the data of a Secret in Kubernetes
+	arguments                   // each string among the arguments of a call
+	nextLine                    // the beginning of the next line
 )
 
 // escape is the first character of a terminal's colour code. The last one is m.
@@ -162,12 +175,13 @@ const (
 // expectSecret checks whether the passed text ends with a context or with an assignment to a credential.
 func (m *matcher) expectSecret(r *Redactor) {
 	before := m.recentTail()
-	if len(before) == 0 {
+	if len(before) == 0 || m.want.waits {
 		return
 	}
 	last := before[len(before)-1]
-	if rule := r.book.ruleAfter(before, m.gram); rule != nil {
-		m.want = expectation{rule: rule, kind: rule.expects}
+	if rule := r.book.ruleAfter(before, m.gram); rule != nil && (m.want.kind < lineWords || rule.where != nil || rule.rests != nil) {
+		m.want = expectation{rule: rule, kind: rule.expects, name: secretName{called: rule.name}}
+		m.want.begin(slices.Contains(rule.rests, "") || rule.rests == nil, last)
 		return
 	}
 	var name secretName
@@ -222,8 +236,25 @@ func (m *matcher) expectSecret(r *Redactor) {
 			}
 		}
 	}
-	if ok && m.want.kind != cookieLine {
-		m.expectValue(name, form, last, last != '>' && quotedName(before))
+	if name.value == isArgument {
+		form = quotedForm
+	}
+	if form == spokenForm && m.want.kind == oneValue && (m.want.sign == ':' || m.want.sign == '=') { // a space after the sign
+		return
+	}
+	if ok && m.want.kind != cookieLine && (m.want.kind < lineWords || form != spokenForm && last != ',') {
+		m.expectValue(name, form, last, last != '>' && (quotedName(before) || name.value == isArgument))
+	}
+}
+
+// begin begins an expectation after a complete context that ends with the character last, or waits for the rest of the
+// context.
+func (w *expectation) begin(whole bool, last byte) {
+	if w.waits = !whole; whole {
+		w.gap, w.quoted, w.depth = 0, last == '"', 0
+		if last == '(' {
+			w.depth = 1
+		}
 	}
 }
 
@@ -254,6 +285,15 @@ func (m *matcher) expectField(name secretName) {
 // precede the secret. Any other character ends the expectation.
 func (m *matcher) nextRule(u character) *rule {
 	w, c, last := &m.want, u.c, m.lastPassed()
+	if w.waits {
+		whole, ok := w.followsRest(c)
+		if !ok {
+			*w = expectation{}
+			return nil
+		}
+		w.begin(whole, c)
+		return nil
+	}
 	w.gap++
 	switch w.kind {
 	case cookieLine:
@@ -268,6 +308,14 @@ func (m *matcher) nextRule(u character) *rule {
 		return m.nextAuthority(u, last)
 	case spokenValue:
 		return m.nextSpoken(c, last)
+	case lineWords:
+		return m.nextWord(c, last)
+	case arguments:
+		return m.nextArgument(c, last)
+	case mapEntries:
+		return m.nextEntry(c, last)
+	case nextLine:
+		return m.nextBelow(c)
 	case looseValue, looseQuote:
 		if ((c == ' ' || c == '\t') && w.kind == looseValue || c == '"' || c == '\'' || c == '`') && w.gap <= maxSpaces {
 			return nil
@@ -281,6 +329,18 @@ func (m *matcher) nextRule(u character) *rule {
 		}
 	}
 	switch {
+	case w.closes:
+		switch c {
+		case '\n':
+			*w = expectation{}
+		case '"', '\'', '`':
+			w.closes, w.sign, w.gap = false, '=', 0
+		}
+		return nil
+	case w.list && (c == ',' || c == '\n') && w.gap <= maxSpaces:
+		return nil
+	}
+	switch {
 	case w.tag:
 		w.tag = c != ' ' && c != '\n' && w.gap <= maxIndent
 		return nil
@@ -288,11 +348,20 @@ func (m *matcher) nextRule(u character) *rule {
 		w.colour = c != 'm' && w.gap <= maxIndent
 		return nil
 	case w.sign == 0: // after a context, the secret begins immediately
+	case c == ' ' && w.depth == 1:
+		w.quoted, w.depth = true, 0
+		return nil
 	case (c == ' ' || c == '\t') && w.gap <= maxSpaces || w.folded && (c <= ' ' || c == '-' || c == '+') && w.gap <= maxIndent:
 		return nil
-	case c == '*' && w.sign == ':' && w.gap <= 3, c == '[' && w.gap <= 3, c == '(' && w.sign == '=' && w.gap <= 2: // Markdown, or a list
+	case c == '[' && w.gap <= 3:
+		w.list = true
 		return nil
-	case c == '\n' && w.sign == '>' && w.gap == 1, c == '\n' && w.sign == ':' && !w.quoted && !w.folded: // on the next line
+	case c == '*' && w.sign == ':' && w.gap <= 3, c == '{' && w.gap <= 3, c == '(' && w.sign == '=' && w.gap <= 2: // Markdown, a list or braces
+		return nil
+	case c == '=' && w.sign == '=' && w.gap <= 2: // a comparison, with a literal after a space
+		w.depth = 1
+		return nil
+	case c == '\n' && w.sign == '>' && w.gap <= 2, c == '\n' && w.sign == ':' && !w.quoted && !w.folded: // on the next line
 		w.folded, w.rule = true, values[w.name.value][spokenForm]
 		return nil
 	case w.folded && c == '`':
@@ -308,7 +377,7 @@ func (m *matcher) nextRule(u character) *rule {
 		w.rule = values[w.name.value][lineForm]
 		return nil
 	case c == '"':
-		w.rule, w.sign = values[w.name.value][w.quotedForm(memberForm, quotedForm)], 0
+		w.rule, w.sign, w.form = values[w.name.value][w.quotedForm(memberForm, quotedForm)], 0, w.quotedForm(memberForm, quotedForm)
 		w.quote = u.spelledWidth()
 		return nil
 	case c == '\'' || c == '`':
@@ -316,7 +385,11 @@ func (m *matcher) nextRule(u character) *rule {
 		return nil
 	}
 	quoted := w.quoted && w.sign != 0
-	if w.letter = w.sign != 0 && strings.IndexByte("fFrRbBuUL", c) >= 0; !w.letter {
+	switch w.letter = w.sign != 0 && strings.IndexByte("fFrRbBuUL", c) >= 0; {
+	case w.letter:
+	case w.list && w.sign == 0:
+		*w = expectation{rule: w.rule, name: w.name, list: true, closes: true}
+	default:
 		*w = expectation{}
 	}
 	if quoted {
@@ -326,30 +399,46 @@ func (m *matcher) nextRule(u character) *rule {
 }
 
 // linkWords are words between the name of a credential and its value in a sentence.
-var linkWords = wordSet("is was to as value provided set been has now changed reset updated")
+var linkWords = wordSet("is was to as value provided set been has now changed reset updated from generated be ist lautet war est es era son eh it")
+
+// farWords are words after the name of a credential that say what it is for. More words may follow them, as in "the
+// password for the database is".
+var farWords = wordSet("for of from für pour para per de del da do von zu с для")
 
 // nextSpoken returns the rule for a value without a sign before it, at the beginning of one of the next words.
 func (m *matcher) nextSpoken(c, last byte) *rule {
 	w := &m.want
 	between := func(c byte) bool {
-		return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#([\\", c) >= 0 || c == '\n' && (w.sign == ':' || w.sign == '\n' && (last == '-' || last == '='))
+		return c >= 0x80 || strings.IndexByte(" \t\r\"'`*-=<>|?:#([\\", c) >= 0 || c == ')' && w.far || c == '.' && (last == '.' || last == ' ') || c == '\n' && (w.sign == ':' || w.sign == '\n' && (last == '-' || last == '='))
 	}
 	switch {
 	case w.gap > maxIndent || c == '\n' && w.words > 0 || !between(c) && !alnum[c]:
 		*w = expectation{}
+	case c == '(':
+		w.far = true
 	case c <= ' ' || between(c):
 	case w.gap == 1 || between(last) || last <= ' ':
 		tail := m.recentTail()
-		tail = bytes.TrimRight(tail[:len(tail)-min(1, len(tail))], " ")
 		_, word := splitWord(tail)
-		if w.words++; w.words > 1 && !linkWords[word] {
+		w.far = w.far || w.words == 1 && farWords[word]
+		w.words++
+		switch {
+		case w.words == 1 || linkWords[word] || word != "" && word[0] <= '9' || (w.far || w.rule.rests != nil) && followsSign(tail):
+			return w.rule
+		case !w.far || w.words > 6:
 			*w = expectation{}
-			return nil
 		}
-		return w.rule
 	}
 	return nil
 }
+
+// followsSign reports whether a text ends with a colon of any alphabet, before spaces and quotes.
+func followsSign(text []byte) bool {
+	text = text[:len(text)-countTrailing(text, spaceOrQuote)]
+	return bytes.HasSuffix(text, []byte(":")) || bytes.HasSuffix(text, []byte("："))
+}
+
+var spaceOrQuote = classOf(" \"'`*")
 
 // quotedForm returns the form of a value in quotes. It returns the parameter named if the value follows a name in
 // quotes and a colon, and the parameter other if not.
