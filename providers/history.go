@@ -129,16 +129,20 @@ func guessHistory(body []byte) (best []protocol.Message, target *protocol.Target
 	return best, target, why
 }
 
-// isChatRequest reports whether a request whose messages have only texts is one of Chat Completions, not of Anthropic:
-// max_tokens, which Anthropic requires, is missing, a message has the role system, or a tool has the field function.
+// isChatRequest reports whether a request has something that Anthropic's protocol doesn't have: a message with the role
+// system, a tool with the field function, or a parameter of Chat Completions.
 func isChatRequest(body json.Value) bool {
 	for m := range body.Get("messages").Elements() {
 		if role := m.Get("role"); role.Is("system") || role.Is("developer") {
 			return true
 		}
 	}
-	return !body.Get("max_tokens").IsPresent() || json.Value(json.FirstElement(body.Get("tools"))).Get("function").IsPresent()
+	return json.Value(json.FirstElement(body.Get("tools"))).Get("function").IsPresent() ||
+		slices.ContainsFunc(chatParameters, func(key string) bool { return body.Get(key).IsPresent() })
 }
+
+// chatParameters are parameters of Chat Completions that Anthropic refuses.
+var chatParameters = []string{"stream_options", "max_completion_tokens", "response_format", "parallel_tool_calls", "reasoning_effort", "frequency_penalty", "presence_penalty", "seed"}
 
 // protocolPoints returns the points that a part adds to the score of its protocol. A call or a result adds as many
 // points as there are messages, so that it outweighs texts.

@@ -433,7 +433,8 @@ func TestWordsOfRefusals(t *testing.T) {
 func TestGreetingInChat(t *testing.T) {
 	const messages = `{"role":"assistant","content":"Hello!"},` + portsAsk
 	for request, want := range map[string]string{
-		`{"model":"m","messages":[` + messages + `]}`:                                                                        "openai-chat",
+		`{"model":"m","messages":[` + messages + `]}`:                                                                        "anthropic",
+		`{"model":"m","messages":[` + messages + `],"max_completion_tokens":9}`:                                              "openai-chat",
 		`{"model":"m","max_tokens":9,"messages":[{"role":"system","content":"be brief"},` + messages + `]}`:                  "openai-chat",
 		`{"model":"m","max_tokens":9,"messages":[` + messages + `],"tools":[{"type":"function","function":{"name":"a"}}]}`:   "openai-chat",
 		`{"model":"m","max_tokens":9,"messages":[` + messages + `],"tools":[{"name":"a","input_schema":{"type":"object"}}]}`: "anthropic",
