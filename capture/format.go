@@ -273,17 +273,18 @@ const Refused = "refused: "
 // head, bytes and a normal end, in that order and with nothing between. If they succeed, the result is the same as
 // that of decodeRecord.
 
-// quickRecord decodes one of these frequent lines. For any other line, valid or not, the result ok is false.
-// The data is written to room, whose capacity is at least the length of the line.
-func quickRecord(line, room []byte, heads headCache) (r Record, ok bool) {
+// quickRecord decodes one of these frequent lines into r, which must be the zero Record. For any other line, valid or
+// not, it returns false, and r must not be used. The data is written to room, whose capacity is at least the length of
+// the line.
+func quickRecord(r *Record, line, room []byte, heads headCache) (ok bool) {
 	t, x, p := linePrefix(line)
 	if x < 1 || x > maxExchange {
-		return r, false
+		return false
 	}
 	r.Exchange, r.At = x, NoTime
 	if t != nil {
 		if r.At, ok = quickMillis(t); !ok {
-			return r, false
+			return false
 		}
 	}
 	if rest, is := bytes.CutPrefix(p, []byte(`,"side":"request"`)); is {
@@ -293,14 +294,19 @@ func quickRecord(line, room []byte, heads headCache) (r Record, ok bool) {
 		rest := p[len(`,"head":`):]
 		n := json.ValueEnd(rest)
 		if r.Head = heads.decode(rest[:n]); r.Head == nil {
-			return r, false
+			return false
 		}
 		p = rest[n:]
 	}
 	ok = r.Head != nil || bytes.HasPrefix(p, []byte(normalEnd))
 	switch {
 	case bytes.HasPrefix(p, []byte(`,"d":"`)):
-		r.Data, p, ok = quickText(room, p[len(`,"d":"`):])
+		var n int
+		p = p[len(`,"d":`):]
+		r.Data, n, ok = json.ReadValidString(room, p)
+		if p = p[n:]; len(r.Data) == 0 {
+			r.Data = nil // a record without bytes doesn't begin an exchange
+		}
 	case bytes.HasPrefix(p, []byte(`,"b":"`)):
 		r.Data, p, ok = quickBase64(room, p[len(`,"b":"`):])
 	}
@@ -310,7 +316,7 @@ func quickRecord(line, room []byte, heads headCache) (r Record, ok bool) {
 			r.By, p = Provider, rest
 		}
 	}
-	return r, ok && isEnding(p) && utf8.Valid(line)
+	return ok && isEnding(p) && utf8.Valid(line)
 }
 
 // linePrefix returns the exchange x at the beginning of a line, and the time t before it; t is nil if there is no
@@ -391,39 +397,6 @@ func (c headCache) decode(text []byte) *Head {
 		c[string(text)] = head
 	}
 	return (*Head)(&head)
-}
-
-// quickText unquotes a string up to its closing quote. The result ok is false for surrogates, and for a string
-// that is invalid or not closed.
-func quickText(room, p []byte) (data, rest []byte, ok bool) {
-	for data = room; ; {
-		n := json.PlainRun(p)
-		data = append(data, p[:n]...)
-		if p = p[n:]; len(p) < 2 {
-			return nil, nil, false
-		}
-		if p[0] == '"' {
-			if len(data) == 0 {
-				data = nil
-			}
-			return data, p[1:], true
-		}
-		if p[0] != '\\' {
-			return nil, nil, false
-		}
-		switch p[1] {
-		case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-			data, p = append(data, json.UnescapeByte(p[1])), p[2:]
-		case 'u':
-			r, ok := json.UnicodeEscape(p)
-			if !ok || !utf8.ValidRune(r) {
-				return nil, nil, false
-			}
-			data, p = utf8.AppendRune(data, r), p[6:]
-		default:
-			return nil, nil, false
-		}
-	}
 }
 
 // quickBase64 decodes a base64 string up to its closing quote. The result ok is false if the string is empty,

@@ -14,10 +14,11 @@ func checkQuick(t *testing.T, line []byte) (quick bool) {
 	t.Helper()
 	before := bytes.Clone(line)
 	heads := headCache{}
-	if first, _ := quickRecord(line, make([]byte, 0, len(line)), heads); first.Head != nil {
+	var first, got Record
+	if quickRecord(&first, line, make([]byte, 0, len(line)), heads); first.Head != nil {
 		first.Head.File = "changed" // must not change the kept head
 	}
-	got, ok := quickRecord(line, make([]byte, 0, len(line)), heads)
+	ok := quickRecord(&got, line, make([]byte, 0, len(line)), heads)
 	if !bytes.Equal(before, line) {
 		t.Fatalf("%q became %q", before, line)
 	}

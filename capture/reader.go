@@ -246,7 +246,8 @@ func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 		c.summed, c.header = there, lineStart{1, 0}
 		return recs, checkHeader(text)
 	}
-	r, err := c.decodeLine(text)
+	var r Record
+	err := c.decodeLine(&r, text)
 	if errors.Is(err, errHeader) { // two captures, one appended to the other
 		if err := checkHeader(text); err != nil {
 			return nil, err
@@ -263,9 +264,6 @@ func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 	case !c.wanted.matches(r.Exchange, c.names):
 		c.summed = there || c.summed
 		return recs, nil
-	}
-	if _, x, _ := linePrefix(text); x == 0 || x == r.Exchange {
-		r.Location = c.here
 	}
 	number := r.Exchange
 	if _, known := c.names.known[number]; !known && c.ended != nil && c.current != 0 && r.OfSource() {
@@ -293,8 +291,8 @@ func (c *captureReader) readLine(recs []Record, text []byte) ([]Record, error) {
 	return append(recs, r), nil
 }
 
-// decodeLine decodes a line that is not the first.
-func (c *captureReader) decodeLine(text []byte) (Record, error) {
+// decodeLine decodes a line that is not the first into r, which must be the zero Record. It also sets the location.
+func (c *captureReader) decodeLine(r *Record, text []byte) (err error) {
 	if c.room == nil {
 		c.room = new(lineBuffer)
 	}
@@ -302,15 +300,19 @@ func (c *captureReader) decodeLine(text []byte) (Record, error) {
 	if cap(space) < len(text) {
 		space = make([]byte, 0, max(chunkSize, len(text)))
 	}
-	r, ok := quickRecord(text, space, c.heads)
-	switch {
-	case !ok:
-		return decodeRecord(text)
-	case len(text) <= giantLine:
-		c.room.bytes = space
-		c.room.ownData(&r)
+	if !quickRecord(r, text, space, c.heads) {
+		*r, err = decodeRecord(text)
+		if _, x, _ := linePrefix(text); x == 0 || x == r.Exchange { // else passesOver would skip the line in a later read
+			r.Location = c.here
+		}
+		return err
 	}
-	return r, nil
+	r.Location = c.here
+	if len(text) <= giantLine {
+		c.room.bytes = space
+		c.room.ownData(r)
+	}
+	return nil
 }
 
 func (c *captureReader) newNote(text string) Record {

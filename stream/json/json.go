@@ -46,14 +46,10 @@ func HexValue(c byte) rune {
 // PlainRun returns the length of the prefix of p that a string may contain unescaped. The prefix has no quote,
 // backslash or control character. PlainRun reads eight bytes at a time.
 func PlainRun(p []byte) int {
-	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(p); i += 8 {
-		w := binary.LittleEndian.Uint64(p[i:])
-		quote, slash := w^('"'*ones), w^('\\'*ones)
-		stop := ((w - ' '*ones) &^ w) | ((quote - ones) &^ quote) | ((slash - ones) &^ slash)
-		if stop &= tops; stop != 0 {
-			return i + bits.TrailingZeros64(stop)/8
+		if stops := plainStops(binary.LittleEndian.Uint64(p[i:])); stops != 0 {
+			return i + bits.TrailingZeros64(stops)/8
 		}
 	}
 	for ; i < len(p); i++ {
@@ -62,6 +58,14 @@ func PlainRun(p []byte) int {
 		}
 	}
 	return i
+}
+
+// plainStops returns a word whose lowest set bit is in the first byte of w that a string can't contain unescaped. The
+// lowest byte comes first. It returns 0 if there is no such byte.
+func plainStops(w uint64) uint64 {
+	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	quote, slash := w^('"'*ones), w^('\\'*ones)
+	return ((w - ' '*ones) | (quote - ones) | (slash - ones)) &^ w & tops
 }
 
 // StringEnd returns the length of the string that p begins with, including its quotes. The result closed
@@ -311,6 +315,50 @@ func ReadStringFrom(dst, p []byte) (out []byte, n int, closed bool) {
 	}
 	return dst[:to], len(p), false
 }
+
+// ReadValidString does the same as ReadString, but also checks the string. The result ok is false if the string is
+// invalid or not closed, or if it has an escaped surrogate.
+func ReadValidString(dst, p []byte) (out []byte, n int, ok bool) {
+	if len(p) == 0 || p[0] != '"' {
+		return dst, 0, false
+	}
+	dst = slices.Grow(dst, len(p)+8)
+	to := len(dst)
+	dst = dst[:cap(dst)]
+	for n = 1; n < len(p); {
+		if n+8 <= len(p) {
+			w := binary.LittleEndian.Uint64(p[n:])
+			binary.LittleEndian.PutUint64(dst[to:], w)
+			k := bits.TrailingZeros64(plainStops(w)) / 8
+			if n, to = n+k, to+k; k == 8 {
+				continue
+			}
+		}
+		switch c := p[n]; {
+		case c == '"':
+			return dst[:to], n + 1, true
+		case c < ' ' || n+1 == len(p):
+			return dst[:to], n, false
+		case c != '\\':
+			dst[to] = c
+			n, to = n+1, to+1
+		case unescaped[p[n+1]] != 0:
+			dst[to] = unescaped[p[n+1]]
+			n, to = n+2, to+1
+		default:
+			r, ok := UnicodeEscape(p[n:])
+			if !ok || utf16.IsSurrogate(r) {
+				return dst[:to], n, false
+			}
+			n, to = n+6, len(utf8.AppendRune(dst[:to], r))
+		}
+	}
+	return dst[:to], n, false
+}
+
+// unescaped maps the byte after a backslash to the byte that both mean. It maps u, and all bytes that are not part of
+// an escape, to 0.
+var unescaped = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t'}
 
 // plainPrefix returns how many of the eight bytes in w come before the first quote or backslash. The lowest byte
 // comes first.
