@@ -79,7 +79,7 @@ const (
 // printed before the turn of that request. Turns that end together are printed in the order of their start. Printed
 // turns may be evicted.
 func (q *turnPrinter) printEnded(all bool) error {
-	now, back := q.findEnded()
+	now, back, onlyDeltas := q.findEnded()
 	q.printSentBack(back)
 	if all {
 		now = slices.DeleteFunc(slices.Collect(maps.Keys(q.open)), func(n int32) bool {
@@ -97,7 +97,10 @@ func (q *turnPrinter) printEnded(all bool) error {
 		q.weight += e.bytes
 		q.ended = append(q.ended, e)
 	}
-	n := q.readyCount(all)
+	n := 0
+	if !onlyDeltas || all { // deltas make no waiting turn ready
+		n = q.readyCount(all)
+	}
 	at := n // number of turns per batch
 	if q.patient {
 		at = 1
@@ -176,8 +179,9 @@ func (q *turnPrinter) fileOfAsked(exchange int) string {
 }
 
 // findEnded examines the new events. It returns the turns that have ended, each of them once, and the calls in
-// printed turns that were sent back.
-func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
+// printed turns that were sent back. The result onlyDeltas reports whether there are new events and all are deltas.
+func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall, onlyDeltas bool) {
+	onlyDeltas = q.events < q.in.Timeline.Len()
 	q.unbegun = slices.DeleteFunc(q.unbegun, q.trackTurn)
 	for ; q.events < q.in.Timeline.Len(); q.events++ {
 		kind, of := q.in.Timeline.Subject(q.events)
@@ -187,6 +191,8 @@ func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 			}
 		}
 		switch kind {
+		case stream.Args, stream.TextDelta, stream.ThinkDelta:
+			continue
 		case stream.TurnClose:
 			if q.open[of.Turn] {
 				q.open[of.Turn] = false
@@ -207,8 +213,9 @@ func (q *turnPrinter) findEnded() (ended []int32, back []sentBackCall) {
 				q.addLateFinding(back, of.Turn)
 			}
 		}
+		onlyDeltas = false
 	}
-	return ended, back
+	return ended, back, onlyDeltas
 }
 
 // trackTurn adds a turn to the open turns if it has begun, and reports whether it has. The exchange of the turn
