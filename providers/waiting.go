@@ -224,7 +224,11 @@ func (v *View) TimeSpent(t *stream.Turn) (spent [NumTurnStates]time.Duration, kn
 		}
 	}
 	for n := range v.EventsOf(t, int(t.OpenedBy)) {
-		switch kind, now := v.kindAndTime(n); kind {
+		kind, now := v.kindAndTime(n)
+		if kind == stream.TurnClose {
+			break
+		}
+		switch kind {
 		case stream.Heartbeat, stream.ThinkDelta, stream.TextDelta, stream.CallOpen, stream.Args:
 			passTo(now)
 			p.followEvent(kind, now)
