@@ -115,8 +115,8 @@ func (x *Exchange) receiveResponse(r *stream.Record) {
 
 // receiveBytes reads bytes of the response before their codings are decoded.
 func (x *Exchange) receiveBytes(p []byte) {
-	if !x.begun {
-		x.begun = true
+	begins := !x.begun
+	if x.begun = true; begins && !coding.IsPlain(x.Head.Header, p) {
 		chain, err := coding.New(x.Head.Header)
 		if x.chain = chain; err != nil && !coding.IsText(p) {
 			x.trouble = err

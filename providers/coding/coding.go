@@ -70,14 +70,27 @@ func New(header map[string][]string) (*Chain, error) {
 		}
 	}
 	if len(content) == 0 {
-		// A compressed file has no header that lists its codings. Text never begins with the first bytes of such a
-		// file.
-		c.stages = append(c.stages, newDecompressor("gzip", c.budget), newDecompressor("zstd", c.budget))
+		for _, coding := range fileCodings {
+			c.stages = append(c.stages, newDecompressor(coding, c.budget))
+		}
 	}
 	if len(c.stages) > maxCodings {
 		return nil, fmt.Errorf("the body has %d codings: toolscope decodes at most %d", len(c.stages), maxCodings)
 	}
 	return &c, nil
+}
+
+// fileCodings lists the codings of compressed files, which have no header that lists their codings. Text never begins
+// with the first bytes of such a file.
+var fileCodings = []string{"gzip", "zstd"}
+
+// IsPlain reports whether a body with the given header has no coding, as its first bytes show. Such a body needs no
+// chain. IsPlain returns false if these bytes don't suffice.
+func IsPlain(header map[string][]string, first []byte) bool {
+	return len(header["Transfer-Encoding"])+len(header["Content-Encoding"]) == 0 && !slices.ContainsFunc(fileCodings, func(coding string) bool {
+		yes, ok := compressions[coding].detect(first)
+		return yes || !ok
+	})
 }
 
 // listCodings returns the codings in a header, starting with the last applied.
