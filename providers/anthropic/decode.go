@@ -79,7 +79,7 @@ func (d *decoder) Frame(f stream.Frame) error {
 			d.turn.Find(protocol.MessageRestarted, "a second message began before this message ended: a gateway inserted a retry into the body")
 			d.turn.Cut("another message began before message_stop")
 		}
-		d.readMessageObject(d.openTurn(d.ev.message), d.ev.message, startSlot)
+		d.readMessageObject(d.ev.message, startSlot)
 	case "content_block_start":
 		t := d.ensureTurn("content_block_start")
 		d.startBlock(t, t.ReadSlot(d.ev.index), d.ev.block)
@@ -108,12 +108,12 @@ func (d *decoder) Frame(f stream.Frame) error {
 		d.Heartbeat()
 	case "error": // an error within a stream, or the body of a refused request
 		if !d.turn.IsOpen() {
-			d.openTurn(nil)
+			d.openTurn("", "")
 		}
 		d.turn.Fail(protocol.ErrorOf(d.ev.err))
 	case "message":
 		d.cutTurn() // the response was not streamed
-		d.readMessageObject(d.openTurn(f.Data), f.Data, 0)
+		d.readMessageObject(f.Data, 0)
 		d.turn.End()
 		return nil
 	default:
@@ -149,9 +149,9 @@ func (d *decoder) endTurn() {
 	d.turn.End()
 }
 
-func (d *decoder) openTurn(message json.Value) *protocol.Turn {
+func (d *decoder) openTurn(id, model string) *protocol.Turn {
 	d.blocks, d.started, d.done, d.finished, d.usage, d.servingModels = map[int32]contentBlock{}, 0, false, false, tokenCounts{}, nil
-	d.turn = d.Open(stream.Opening{ID: message.Get("id").Text(), Model: message.Get("model").Text()})
+	d.turn = d.Open(stream.Opening{ID: id, Model: model})
 	return d.turn
 }
 
@@ -164,14 +164,33 @@ func (d *decoder) hasEnded() bool { return d.turn != nil && !d.turn.IsOpen() }
 // ensureTurn returns the open turn. If an event arrives before message_start, it opens a turn.
 func (d *decoder) ensureTurn(event string) *protocol.Turn {
 	if !d.turn.IsOpen() {
-		d.openTurn(nil).Find(stream.ProtocolViolation, "%s arrived without a message_start: clients that wait for message_start fail", stream.OwnFact(event))
+		d.openTurn("", "").Find(stream.ProtocolViolation, "%s arrived without a message_start: clients that wait for message_start fail", stream.OwnFact(event))
 	}
 	return d.turn
 }
 
-// readMessageObject reads a message object: a complete message, or the content in message_start.
-func (d *decoder) readMessageObject(t *protocol.Turn, message json.Value, slot int32) {
-	blocks := message.Get("content").Scan()
+// readMessageObject opens a turn and reads a message object: a complete message, or the content in message_start.
+func (d *decoder) readMessageObject(message json.Value, slot int32) {
+	var id, model, content, usage, stopReason, stopDetails json.Value
+	s := message.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "id":
+			id = s.Value()
+		case "model":
+			model = s.Value()
+		case "content":
+			content = s.Value()
+		case "usage":
+			usage = s.Value()
+		case "stop_reason":
+			stopReason = s.Value()
+		case "stop_details":
+			stopDetails = s.Value()
+		}
+	}
+	t := d.openTurn(id.Text(), model.Text())
+	blocks := content.Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
 		block := blocks.Value()
 		kind := block.Get("type").Text()
@@ -187,8 +206,8 @@ func (d *decoder) readMessageObject(t *protocol.Turn, message json.Value, slot i
 		}
 		slot++
 	}
-	d.reportUsage(t, message.Get("usage"))
-	d.reportFinish(t, message.Get("stop_reason"), message.Get("stop_details"))
+	d.reportUsage(t, usage)
+	d.reportFinish(t, stopReason, stopDetails)
 }
 
 func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
@@ -356,6 +375,43 @@ type tokenCounts struct {
 	doubts []string // reasons why the price is only approximate
 }
 
+// usageFields contains the fields of a usage object that are read.
+type usageFields struct {
+	input, read, write, creation, output, details json.Value
+	tier, speed, geo, tools, iterations           json.Value
+}
+
+func readUsage(u json.Value) (f usageFields) {
+	s := u.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "input_tokens":
+			f.input = s.Value()
+		case "cache_read_input_tokens":
+			f.read = s.Value()
+		case "cache_creation_input_tokens":
+			f.write = s.Value()
+		case "cache_creation":
+			f.creation = s.Value()
+		case "output_tokens":
+			f.output = s.Value()
+		case "output_tokens_details":
+			f.details = s.Value()
+		case "service_tier":
+			f.tier = s.Value()
+		case "speed":
+			f.speed = s.Value()
+		case "inference_geo":
+			f.geo = s.Value()
+		case "server_tool_use":
+			f.tools = s.Value()
+		case "iterations":
+			f.iterations = s.Value()
+		}
+	}
+	return f
+}
+
 // reportUsage updates the usage with the counts in u and reports it. A field that is missing or null keeps its last
 // value, because gateways omit fields in message_delta.
 func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
@@ -369,14 +425,15 @@ func (d *decoder) reportUsage(turn *protocol.Turn, u json.Value) {
 	}
 	t := &d.usage
 	before := t.totalInput()
-	set(&t.input, u.Get("input_tokens"))
-	set(&t.read, u.Get("cache_read_input_tokens"))
-	set(&t.write, u.Get("cache_creation_input_tokens"))
-	set(&t.hour, u.Get("cache_creation").Get("ephemeral_1h_input_tokens"))
-	set(&t.output, u.Get("output_tokens"))
-	set(&t.thinking, u.Get("output_tokens_details").Get("thinking_tokens"))
-	d.readPricing(u)
-	d.reportModels(turn, u.Get("iterations"))
+	f := readUsage(u)
+	set(&t.input, f.input)
+	set(&t.read, f.read)
+	set(&t.write, f.write)
+	set(&t.hour, f.creation.Get("ephemeral_1h_input_tokens"))
+	set(&t.output, f.output)
+	set(&t.thinking, f.details.Get("thinking_tokens"))
+	d.readPricing(&f)
+	d.reportModels(turn, f.iterations)
 	turn.Usage(d.usage.asUsage())
 	if input := t.totalInput(); input.N < before.N {
 		turn.Find(usageCorrected,
@@ -425,18 +482,18 @@ func (t *tokenCounts) addDoubt(why string) {
 }
 
 // readPricing reads the fields that affect the price of the tokens or add other costs.
-func (d *decoder) readPricing(u json.Value) {
+func (d *decoder) readPricing(f *usageFields) {
 	t := &d.usage
-	if tier := u.Get("service_tier").Text(); tier != "" && t.tier != "fast" {
+	if tier := f.tier.Text(); tier != "" && t.tier != "fast" {
 		t.tier = tier
 	}
-	if u.Get("speed").Is("fast") {
+	if f.speed.Is("fast") {
 		t.tier = "fast"
 	}
-	if u.Get("inference_geo").Is("us") {
+	if f.geo.Is("us") {
 		t.addDoubt("inference limited to one country costs more")
 	}
-	server := u.Get("server_tool_use").Scan()
+	server := f.tools.Scan()
 	for ok := server.Object(); ok; ok = server.Member() {
 		switch n := protocol.PositiveCount(server.Value()); {
 		case string(server.Key()) == "web_search_requests":
@@ -450,6 +507,9 @@ func (d *decoder) readPricing(u json.Value) {
 // reportModels reports that several models served the turn, e.g. an advisor or a model that took over. The totals
 // don't show each model's tokens.
 func (d *decoder) reportModels(turn *protocol.Turn, list json.Value) {
+	if list == nil {
+		return
+	}
 	models := []string{}
 	add := func(m string) {
 		if m != "" && !slices.Contains(models, m) {
