@@ -159,9 +159,12 @@ func (of evictable) evict() {
 	of.x.evict()
 }
 
+// exchangeBytes is the approximate memory of an exchange and its state, besides its bytes and turns.
+const exchangeBytes = 6 << 10
+
 // memorySize returns the approximate number of bytes of memory that the exchange uses.
 func (x *Exchange) memorySize() int64 {
-	n := int64(1 << 10)
+	n := int64(exchangeBytes)
 	for _, w := range []*stream.Wire{&x.Request, &x.Response, &x.Sent} {
 		n += w.Memory()
 	}
