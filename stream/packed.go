@@ -84,14 +84,16 @@ func (b *eventBlock) unpackTime(at uint32) time.Duration {
 // openBlock returns the block for the next event: the last one, or a new one if that is full.
 func (t *Timeline) openBlock() *eventBlock {
 	var spare []packedEvent // the first block starts small and grows
+	var payloads []packedPayload
 	if n := len(t.blocks); n > 0 {
 		last := &t.blocks[n-1]
 		if last.events.n < blockEvents {
 			return last
 		}
+		payloads = make([]packedPayload, 0, len(last.payloads)) // blocks have similar events
 		spare = last.close()
 	}
-	t.blocks = append(t.blocks, eventBlock{base: NoTime, events: packedEvents{open: spare}})
+	t.blocks = append(t.blocks, eventBlock{base: NoTime, events: packedEvents{open: spare}, payloads: payloads})
 	return &t.blocks[len(t.blocks)-1]
 }
 

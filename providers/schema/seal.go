@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
@@ -217,7 +218,7 @@ func valueOf(s *json.Scanner) any {
 		}
 		return elements
 	case '"':
-		return string(json.ReplaceInvalid(s.Value().Append(nil)))
+		return textOf(s.Value())
 	case 't', 'f':
 		return s.Value().IsTrue()
 	case 'n':
@@ -225,6 +226,14 @@ func valueOf(s *json.Scanner) any {
 		return nil
 	}
 	return stdjson.Number(s.Value())
+}
+
+// textOf returns the content of a string, without invalid Unicode.
+func textOf(v json.Value) string {
+	if text := v.Text(); utf8.ValidString(text) {
+		return text
+	}
+	return string(json.ReplaceInvalid(v.Append(nil)))
 }
 
 // flattenErrors returns the errors that can be understood without their context.

@@ -61,14 +61,19 @@ func (r Value) Text() string {
 	if !r.IsString() {
 		return ""
 	}
-	if lit := r[1 : len(r)-1]; bytes.IndexByte(lit, '\\') < 0 {
-		return string(lit)
+	if word := r.Word(); word != nil {
+		return string(word)
 	}
-	return string(r.Append(nil))
+	var room [1 << 10]byte
+	return string(r.Append(room[:0]))
 }
 
-// Unquoted returns the content of a string as bytes, and nil for any other value.
+// Unquoted returns the content of a string as bytes, and nil for any other value. The result may share memory with the
+// value.
 func (r Value) Unquoted() []byte {
+	if word := r.Word(); word != nil {
+		return word[:len(word):len(word)]
+	}
 	if !r.IsString() {
 		return nil
 	}
@@ -438,7 +443,7 @@ type indexedField struct {
 // IndexFields reads the fields of an object. If the text is cut off, the index contains the fields before the cut.
 // Other values have no fields.
 func IndexFields(object []byte) FieldIndex {
-	x := FieldIndex{fields: make([]indexedField, 0, 16)}
+	x := FieldIndex{fields: make([]indexedField, 0, 8)}
 	s := Scan(object)
 	for ok := s.Object(); ok; ok = s.Member() {
 		x.fields = append(x.fields, indexedField{s.Key(), s.Value()})

@@ -31,6 +31,7 @@ import (
 	"bytes"
 	"iter"
 	"strconv"
+	"sync"
 	"unicode/utf8"
 
 	"toolscope/stream/json"
@@ -219,7 +220,7 @@ func CleanParts(text []byte) iter.Seq[Text] {
 // JSONParts yields the result of [AppendJSON] in parts. A part is valid until the next one.
 func JSONParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		p := textParts{b: make([]byte, 0, min(len(text), partSize)+len(text)/8+16), yield: yield}
+		p := newTextParts(yield)
 		p.appendQuoted(text, true)
 		p.flushRest()
 	}
@@ -229,7 +230,7 @@ func JSONParts(text []byte) iter.Seq[[]byte] {
 // must be valid JSON. A part is valid until the next one.
 func CompactParts(text []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		p := textParts{b: make([]byte, 0, min(len(text), partSize)), yield: yield}
+		p := newTextParts(yield)
 		for len(text) > 0 && !p.enough {
 			n := 1
 			switch c := text[0]; {
@@ -254,8 +255,17 @@ func CompactParts(text []byte) iter.Seq[[]byte] {
 // textParts collects text in b, and yields it when a part is full.
 type textParts struct {
 	b      []byte
+	buffer *[]byte // from partBuffers
 	yield  func([]byte) bool
 	enough bool // the caller stopped the iteration
+}
+
+// partBuffers contains the buffers of finished textParts, so that a new one can use their memory.
+var partBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+func newTextParts(yield func([]byte) bool) textParts {
+	buffer := partBuffers.Get().(*[]byte)
+	return textParts{b: (*buffer)[:0], buffer: buffer, yield: yield}
 }
 
 // appendQuoted appends a JSON string.
@@ -275,10 +285,13 @@ func (p *textParts) flushFull() {
 	}
 }
 
+// flushRest yields the last part. The textParts must not be used after that.
 func (p *textParts) flushRest() {
 	if len(p.b) > 0 && !p.enough {
 		p.yield(p.b)
 	}
+	*p.buffer = p.b
+	partBuffers.Put(p.buffer)
 }
 
 // AppendJSON appends s as a JSON string that is safe to print. Characters that [Clean] would alter are
