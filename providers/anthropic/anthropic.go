@@ -46,7 +46,7 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	switch {
 	case kind.Is("message_start") && e.Get("message").Get("stopReason") != nil: // message_start of pi
 		return protocol.SniffScore{}
-	case eventTypes[kind.Text()]:
+	case eventTypes[string(kind.Word())]:
 		return protocol.SniffScore{Points: protocol.Sure, Why: "event type " + kind.Text()}
 	case kind.Is("message") && e.Get("role").Is("assistant") && !e.Get("content").IsString() &&
 		!e.Get("text").IsString(): // this is one of droid's messages

@@ -193,12 +193,13 @@ func (d *decoder) readMessageObject(message json.Value, slot int32) {
 	blocks := content.Scan()
 	for ok := blocks.Array(); ok; ok = blocks.Element() {
 		block := blocks.Value()
-		kind := block.Get("type").Text()
-		if c := openCall(t, slot, kind, block); c == nil {
+		f := readCallBlock(block)
+		kind := f.kind.Text()
+		if c := openCall(t, slot, kind, &f); c == nil {
 			readOtherBlock(d.Out, t, slot, kind, block)
 		} else {
-			if input := block.Get("input"); input.IsPresent() {
-				c.Args(input)
+			if f.input.IsPresent() {
+				c.Args(f.input)
 			} else {
 				reportNoInput(c)
 			}
@@ -210,8 +211,35 @@ func (d *decoder) readMessageObject(message json.Value, slot int32) {
 	d.reportFinish(t, stopReason, stopDetails)
 }
 
+// callBlock contains the fields of a content block that is a call.
+type callBlock struct{ kind, id, name, input, caller, server, signature json.Value }
+
+func readCallBlock(block json.Value) (f callBlock) {
+	s := block.Scan()
+	for ok := s.Object(); ok; ok = s.Member() {
+		switch string(s.Key()) {
+		case "type":
+			f.kind = s.Value()
+		case "id":
+			f.id = s.Value()
+		case "name":
+			f.name = s.Value()
+		case "input":
+			f.input = s.Value()
+		case "caller":
+			f.caller = s.Value()
+		case "server_name":
+			f.server = s.Value()
+		case "signature":
+			f.signature = s.Value()
+		}
+	}
+	return f
+}
+
 func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
-	kind := start.Get("type").Text()
+	f := readCallBlock(start)
+	kind := f.kind.Text()
 	if before, ok := d.blocks[slot]; ok && !before.open {
 		t.Once(protocol.IndexReused,
 			"block %d starts again after its end: clients that store blocks by index lose the first block", slot)
@@ -222,18 +250,18 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 		}
 		d.started++
 	}
-	d.blocks[slot] = contentBlock{kind: kind, open: true, call: slot, signed: start.Get("signature").HasText()}
-	if d.continueCall(t, slot, kind, start) {
+	d.blocks[slot] = contentBlock{kind: kind, open: true, call: slot, signed: f.signature.HasText()}
+	if d.continueCall(t, slot, kind, &f) {
 		return
 	}
-	if c := openCall(t, slot, kind, start); c != nil {
+	if c := openCall(t, slot, kind, &f); c != nil {
 		// An empty object is a placeholder that the first delta replaces. Any other input is complete,
 		// and no deltas follow.
-		switch input := start.Get("input"); {
-		case !input.IsPresent():
+		switch {
+		case !f.input.IsPresent():
 			reportNoInput(c)
-		case !input.EmptyObject():
-			c.Args(input)
+		case !f.input.EmptyObject():
+			c.Args(f.input)
 		}
 		return
 	}
@@ -243,11 +271,12 @@ func (d *decoder) startBlock(t *protocol.Turn, slot int32, start json.Value) {
 // continueCall assigns a block to the latest call if the block continues that call, and reports whether it does. Such
 // a block has the id of the call. It either has no name, or has the call's name while the arguments so far don't end
 // with a brace.
-func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start json.Value) bool {
+func (d *decoder) continueCall(t *protocol.Turn, slot int32, kind string, start *callBlock) bool {
 	before, isOpen := t.Latest(), toolBlocks[kind].Kind != ""
-	name := start.Get("name").Text()
-	if !isOpen || before == nil || before.Slot == slot || before.ID == "" || !start.Get("id").Is(before.ID) ||
-		name != "" && (name != before.Name || before.LastByte == '}') || before.Bytes == 0 {
+	if !isOpen || before == nil || before.Slot == slot || before.ID == "" || !start.id.Is(before.ID) {
+		return false
+	}
+	if name := start.name.Text(); name != "" && (name != before.Name || before.LastByte == '}') || before.Bytes == 0 {
 		return false
 	}
 	if before.Sealed {
@@ -266,14 +295,14 @@ func reportNoInput(c *protocol.Call) {
 }
 
 // openCall opens the call in a block. It returns nil if the block is not a call.
-func openCall(t *protocol.Turn, slot int32, kind string, block json.Value) *protocol.Call {
+func openCall(t *protocol.Turn, slot int32, kind string, block *callBlock) *protocol.Call {
 	info, isTool := toolBlocks[kind]
 	if !isTool {
 		return nil
 	}
-	info.ID, info.Name = block.Get("id").Text(), block.Get("name").Text()
-	info.Parent = block.Get("caller").Get("tool_id").Text()
-	info.MCPServer = block.Get("server_name").Text()
+	info.ID, info.Name = block.id.Text(), block.name.Text()
+	info.Parent = block.caller.Get("tool_id").Text()
+	info.MCPServer = block.server.Text()
 	c := t.OpenCall(slot, info)
 	if info.ID == "" && !info.RunByProvider {
 		c.Find(protocol.IDMissing, "the call has no id: a result can't refer to it, and clients invent an id")
