@@ -272,6 +272,8 @@ func (o *jsonObject) time(name string, d time.Duration) {
 // addFact writes the field for a fact, if the fact has one.
 func (o *jsonObject) addFact(f present.Fact) {
 	switch v := f.JSON.(type) {
+	case present.AsText:
+		o.text(f.Key, f.Text)
 	case string:
 		o.text(f.Key, v)
 	case bool:

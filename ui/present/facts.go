@@ -36,8 +36,11 @@ type Fact struct {
 // A Value is the value of a field. Facts become an object, a duration becomes milliseconds, and a sequence is a
 // JSON text in parts.
 type Value interface {
-	string | bool | int | float64 | time.Duration | Message | []string | Facts | []Facts | iter.Seq[[]byte]
+	AsText | string | bool | int | float64 | time.Duration | Message | []string | Facts | []Facts | iter.Seq[[]byte]
 }
+
+// AsText is the value of a field that is the fact's text.
+type AsText struct{}
 
 // A Message is text by toolscope that quotes captured text. Quoted marks the captured bytes.
 type Message struct {
@@ -61,11 +64,16 @@ func (all Facts) Labelled(words ...string) (list Facts) {
 }
 
 // textFact returns a fact with the same text for people and programs.
-func textFact(key, word, text string) Fact { return Fact{Key: key, Word: word, Text: text, JSON: text} }
+func textFact(key, word, text string) Fact {
+	return Fact{Key: key, Word: word, Text: text, JSON: AsText{}}
+}
 
 // optionalFact is like textFact, but JSON lines omit an empty text.
 func optionalFact(key, word, text string) Fact {
-	return Fact{Key: key, Word: word, Text: text, JSON: omitZero(text)}
+	if text == "" {
+		return Fact{Key: key, Word: word}
+	}
+	return textFact(key, word, text)
 }
 
 // omitZero returns the value. For the zero value, it returns nil, so that JSON lines omit the fact.
