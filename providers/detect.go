@@ -151,12 +151,14 @@ func detectProtocol(e protocol.SniffInput) (best *protocol.Protocol, score proto
 	return best, score
 }
 
-// pathOf returns the path of a URL. If rawURL is not a URL, it returns rawURL.
-func pathOf(rawURL string) string {
-	if u, err := url.Parse(rawURL); err == nil {
-		return u.Path
+// splitURL returns the host name in a URL, or "" if there is none, and the path of the URL. If the address is not a
+// URL, it is the path.
+func splitURL(address string) (host, path string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", address
 	}
-	return rawURL
+	return u.Hostname(), u.Path
 }
 
 // sniffArray distinguishes Gemini's array of objects from AI Studio's chunks, which are nested arrays. The

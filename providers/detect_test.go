@@ -267,15 +267,15 @@ func TestRecognise(t *testing.T) {
 	}
 }
 
-func TestPathOf(t *testing.T) {
-	for _, test := range []struct{ url, want string }{
-		{"https://api.example.com/v1/messages?beta=true", "/v1/messages"},
-		{"/v1/chat/completions", "/v1/chat/completions"},
-		{"https://h/%zz/v1/messages", "https://h/%zz/v1/messages"}, // not a URL, but better than nothing
-		{"", ""},
+func TestSplitURL(t *testing.T) {
+	for _, test := range []struct{ url, host, path string }{
+		{"https://api.example.com:80/v1/messages?beta=true", "api.example.com", "/v1/messages"},
+		{"/v1/chat/completions", "", "/v1/chat/completions"},
+		{"https://h/%zz/v1/messages", "", "https://h/%zz/v1/messages"}, // not a URL, but better than nothing
+		{"", "", ""},
 	} {
-		if got := pathOf(test.url); got != test.want {
-			t.Errorf("pathOf(%q) = %q, want %q", test.url, got, test.want)
+		if host, path := splitURL(test.url); host != test.host || path != test.path {
+			t.Errorf("splitURL(%q) = %q, %q, want %q, %q", test.url, host, path, test.host, test.path)
 		}
 	}
 }

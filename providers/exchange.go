@@ -26,6 +26,8 @@ type Exchange struct {
 	AnsweredHere bool // toolscope answered, not a provider
 
 	in        *Inspector
+	host      string          // see Host
+	path      string          // see Path
 	turns     turnList        // timeline numbers of the decoder's turns
 	times     []time.Duration // start of the request, or NoTime, for each turn; nil if no time is known
 	position  replay.Position // position in its conversation, once observed
@@ -72,6 +74,7 @@ func (x *Exchange) mergeHead(h *stream.Head) {
 	}
 	if h.URL != "" {
 		now.URL = h.URL
+		x.host, x.path = splitURL(h.URL)
 	}
 	if h.Wrappers != "" {
 		now.Wrappers = h.Wrappers

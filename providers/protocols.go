@@ -334,7 +334,7 @@ func NameProvider(url, protocol string) string {
 
 // ProviderAt returns the name of the provider at a host, or "" if the host is unknown.
 func ProviderAt(url string) string {
-	host := hostOf(url)
+	host, _ := splitURL(url)
 	for _, s := range hostProviders {
 		if host != "" && strings.HasSuffix(host, s.host) && strings.HasPrefix(host, s.begins) {
 			return s.name

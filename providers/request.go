@@ -43,7 +43,7 @@ func (r *requestState) readHead(h *stream.Head) {
 	r.header = conversation.ReadHeader(h.Header)
 	r.x.Client = r.header.Client
 	r.upgrades = len(h.Header["Sec-Websocket-Key"]) > 0
-	r.path = conversation.PurposeOfPath(h.Method, pathOf(h.URL))
+	r.path = conversation.PurposeOfPath(h.Method, r.x.Path())
 }
 
 // readMessage queues a message that requests a turn on a WebSocket. If the provider has sent data since the

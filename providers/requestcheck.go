@@ -3,7 +3,6 @@ package providers
 import (
 	"bytes"
 	"cmp"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,7 +56,7 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 	if x.Head.Incremental || x.requests.latest != nil && x.requests.latest.Background || h.broken || x.AnsweredHere {
 		return
 	}
-	host := hostOf(x.Head.URL)
+	host := x.Host()
 	to = ruleTarget(to, host)
 	r := &requestrules.Request{Body: body, Messages: messages, Target: to, Partial: h.on.keptByProvider}
 	if to.Refusal.Name != "" {
@@ -266,16 +265,7 @@ func (x *Exchange) isAtOwner() bool {
 }
 
 // Host returns the host name of the server, or "" if it is unknown.
-func (x *Exchange) Host() string { return hostOf(x.Head.URL) }
-
-// hostOf returns the host name in a URL, or "" if there is none.
-func hostOf(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
-}
+func (x *Exchange) Host() string { return x.host }
 
 // requestOutcome returns the outcome of the exchange's request.
 func (x *Exchange) requestOutcome() requestOutcome {

@@ -369,7 +369,7 @@ func (x *Exchange) requestSize() int64 {
 }
 
 // Path returns the path of the request's URL.
-func (x *Exchange) Path() string { return pathOf(x.Head.URL) }
+func (x *Exchange) Path() string { return x.path }
 
 // declaredTools returns the tools that the request declares, or nil. The tools are only read when a call
 // opens. So a response that has only text costs nothing, and the request is complete when it is read.

@@ -336,7 +336,7 @@ func (s *silence) afterEvent(e *stream.Event, number int32) {
 func (s *silence) noteDelta(e *stream.Event, kind gapKind) {
 	s.endGap(e)
 	if s.usual == nil {
-		in, key := s.x.in, gapsKey{host: hostOf(s.x.Head.URL)}
+		in, key := s.x.in, gapsKey{host: s.x.Host()}
 		if t := in.Session().Turn(e.Turn); t != nil {
 			key.model = t.Model
 		}
@@ -398,7 +398,7 @@ func (v *View) UsualGap(t *stream.Turn) (usual time.Duration, known bool) {
 	if x == nil {
 		return 0, false
 	}
-	u := v.in.gaps.get(gapsKey{model: t.Model, host: hostOf(x.Head.URL)})
+	u := v.in.gaps.get(gapsKey{model: t.Model, host: x.Host()})
 	if u == nil || u[gapInArgs].total < minKnownGaps {
 		return 0, false
 	}
