@@ -159,7 +159,7 @@ func (of evictable) evict() {
 	of.x.evict()
 }
 
-// exchangeBytes is the approximate memory of an exchange and its state, besides its bytes and turns.
+// exchangeBytes is the approximate memory of an exchange and its state, without its bytes and turns.
 const exchangeBytes = 6 << 10
 
 // memorySize returns the approximate number of bytes of memory that the exchange uses.
