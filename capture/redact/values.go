@@ -181,7 +181,7 @@ func (m *matcher) expectSecret(r *Redactor) {
 	last := before[len(before)-1]
 	if rule := r.book.ruleAfter(before, m.gram); rule != nil && (m.want.kind < lineWords || rule.where != nil || rule.rests != nil) {
 		m.want = expectation{rule: rule, kind: rule.expects, name: secretName{called: rule.name}}
-		m.want.begin(slices.Contains(rule.rests, "") || rule.rests == nil, last)
+		m.want.beginValue(slices.Contains(rule.rests, "") || rule.rests == nil, last)
 		return
 	}
 	var name secretName
@@ -247,9 +247,9 @@ func (m *matcher) expectSecret(r *Redactor) {
 	}
 }
 
-// begin begins an expectation after a complete context that ends with the character last, or waits for the rest of the
+// beginValue begins an expectation after a complete context that ends with the character last, or waits for the rest of the
 // context.
-func (w *expectation) begin(whole bool, last byte) {
+func (w *expectation) beginValue(whole bool, last byte) {
 	if w.waits = !whole; whole {
 		w.gap, w.quoted, w.depth = 0, last == '"', 0
 		if last == '(' {
@@ -291,7 +291,7 @@ func (m *matcher) nextRule(u character) *rule {
 			*w = expectation{}
 			return nil
 		}
-		w.begin(whole, c)
+		w.beginValue(whole, c)
 		return nil
 	}
 	w.gap++
