@@ -44,7 +44,7 @@ func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	x.ensureContent()
 	x.past.read = size
 	var err error
-	if to := historyTarget(x.Protocol); to != nil && !x.isInvoke() {
+	if to := historyTarget(x.Protocol); to != nil && !isInvokePath(x.Path()) {
 		x.past.target = to
 		x.past.messages, err = x.past.target.Decode(body)
 	} else {
@@ -61,10 +61,10 @@ func (x *Exchange) History() ([]protocol.Message, *protocol.Target) {
 	return x.past.messages, x.past.target
 }
 
-// isInvoke reports whether a request is for Bedrock's InvokeModel, whose bodies have the protocol of the model. An error
-// doesn't show this protocol.
-func (x *Exchange) isInvoke() bool {
-	return strings.Contains(x.Path(), "/model/") && (strings.HasSuffix(x.Path(), "/invoke") || strings.HasSuffix(x.Path(), "/invoke-with-response-stream"))
+// isInvokePath reports whether a path is that of Bedrock's InvokeModel, whose bodies have the protocol of the model. An
+// error doesn't show this protocol.
+func isInvokePath(path string) bool {
+	return strings.Contains(path, "/model/") && (strings.HasSuffix(path, "/invoke") || strings.HasSuffix(path, "/invoke-with-response-stream"))
 }
 
 // historyTarget returns the target that reads the requests of a protocol, or nil if p is nil because the protocol is

@@ -321,6 +321,13 @@ func (m *matcher) nextRule(u character) *rule {
 			return nil
 		}
 	}
+	return m.nextSign(u)
+}
+
+// nextSign reads a character between the name of a credential and its value: spaces, signs, brackets and quotes. It
+// returns the rule for the value that begins with the character, or nil if none begins.
+func (m *matcher) nextSign(u character) *rule {
+	w, c := &m.want, u.c
 	rule := w.rule
 	if w.letter {
 		if w.letter = false; c != '"' && c != '\'' {
