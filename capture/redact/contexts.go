@@ -484,9 +484,6 @@ func isCredentialCall(tail []byte) bool {
 // isReturn reports whether a character is a line break, or begins its escape.
 func isReturn(c byte) bool { return c == '\r' || c == '\n' || c == '\\' }
 
-// lenBeforePipe returns the length of a text before a quote or a pipe.
-func lenBeforePipe(text []byte) int { return bytes.IndexAny(text, "\"'| ") }
-
 // sinks are words of a command that reads a credential, or of a file for one.
 var sinks = strings.Fields("login passw token secret credential -stdin cred key auth kinit crypt sudo base64 htpasswd pass env wrangler vault npx")
 
