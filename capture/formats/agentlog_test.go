@@ -106,7 +106,7 @@ func TestCopiedHistoryOfCodex(t *testing.T) {
 		text string
 		want int
 	}{
-		"ordinals": {string(text), 2}, "times": {timed, 2}, "unknown": {unknown, 4}, "times beside ordinals": {startless, 2},
+		"ordinals": {string(text), 2}, "times": {timed, 2}, "unknown": {unknown, 4}, "times and ordinals": {startless, 2},
 		"no fork":  {strings.ReplaceAll(timed, "01a205ac-ed70-7472-b439-04a9f3b83d2c", "01a205ac-ea30-7ba0-a454-fd632653ec75"), 4},
 		"only one": {timed[:strings.Index(timed, `"2026-07-14T20:21:38`)], 2},
 	} {

@@ -363,8 +363,8 @@ var mistypedEvent = stream.ProtocolViolation.WithSeverity(stream.Warn)
 // argumentKinds contains the types of items whose arguments come in deltas of their own type.
 var argumentKinds = map[string]bool{"function_call": true, "custom_tool_call": true, "mcp_call": true}
 
-// findMistyped returns the call of another kind whose id, or index if the event has no id, is in an event about
-// arguments, and reports the event. It returns nil if there is no such call.
+// findMistyped looks for the call that an event about arguments names, if that call is of another kind. The event names
+// the call by its id, or by its index. If findMistyped finds the call, it reports the event. Otherwise, it returns nil.
 func (t *turn) findMistyped(ev *event, kind string) *item {
 	if !argumentKinds[kind] {
 		return nil

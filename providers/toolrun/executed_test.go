@@ -776,7 +776,7 @@ func TestScenes(t *testing.T) {
 		{"arguments of which no seal is seen", `turn; call c1 get {"a":; args 1}; ask s get {"a":1}; end`,
 			`request 0: info EXEC_EARLY by the client: get was run 10.0 ms before its turn ended
 			request 0: for 0.1 by its arguments, arguments same, end -10`},
-		{"a match by the id beside one by the name", `turn; call c1 get {"a":1}; call c2 get {"a":5}; seal 1; seal 2; end; ask s get {"a":2} c1; ask s get {"a":6}; gave 0.2 4`,
+		{"one match by id, another by name", `turn; call c1 get {"a":1}; call c2 get {"a":5}; seal 1; seal 2; end; ask s get {"a":2} c1; ask s get {"a":6}; gave 0.2 4`,
 			`request 0: error EXEC_ALTERED by the client: get got arguments that the model didn't write: /a differs
 			request 0: for 0.1 by the call's id, arguments altered /a, seal +30, end +10
 			request 1: for 0.2 by its name alone (~), arguments altered /a, result of 1 byte unknown, seal +30, end +20`},

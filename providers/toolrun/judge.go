@@ -301,8 +301,9 @@ func (m *Matcher) mayBeServed(of *Call) bool {
 }
 
 // offered returns the server and the tool that a call's name means with the most certainty, if the server existed from
-// the time of the call to the time of the result. It returns nil if there is no such server, or if the tool may be
-// that of a server that isn't known: the model was offered another name that means the same tool as likely.
+// the time of the call to the time of the result. It returns nil if no server qualifies. It also returns nil if the
+// request offered another name that means the same tool with the same certainty, because that tool may belong to a server
+// that toolscope doesn't record.
 func (m *Matcher) offered(of *Call) (s *mcp.Server, tool string) {
 	sure := bareName
 	for _, one := range m.log.Servers {

@@ -60,8 +60,8 @@ func PlainRun(p []byte) int {
 	return i
 }
 
-// plainStops returns a word whose lowest set bit is in the first byte of w that a string can't contain unescaped. The
-// lowest byte comes first. It returns 0 if there is no such byte.
+// plainStops returns a word whose lowest set bit marks the first byte of w that a string can't contain unescaped. The
+// lowest byte of w is its first. The result is 0 if a string can contain all bytes of w.
 func plainStops(w uint64) uint64 {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
 	quote, slash := w^('"'*ones), w^('\\'*ones)
