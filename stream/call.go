@@ -189,7 +189,7 @@ func (c *Call) DeltaSpan(n int) (start, end int) {
 func (c *Call) appendDelta(text string, event int32) {
 	c.exact = c.half == ""
 	if c.half != "" && text != "" {
-		if char, ok := joinPair(c.half, text); ok {
+		if char, ok := joinSurrogates(c.half, text); ok {
 			c.appendText(char)
 			text = text[3:]
 		} else {
@@ -197,7 +197,7 @@ func (c *Call) appendDelta(text string, event int32) {
 		}
 		c.half = ""
 	}
-	n := len(text) - halfPair(text)
+	n := len(text) - highHalfLen(text)
 	c.appendText(text[:n])
 	if n < len(text) {
 		c.half += text[n:]
@@ -337,9 +337,9 @@ func (t *chunkBuffer) joinBytes() []byte {
 // reset empties the buffer for reuse.
 func (t *chunkBuffer) reset() { t.small, t.blocks = resetBuffer(t.small), nil }
 
-// halfPair returns the number of bytes at the end of s that are the high half of a surrogate pair: 3 or 0. A provider
+// highHalfLen returns the number of bytes at the end of s that are the high half of a surrogate pair: 3 or 0. A provider
 // that cuts text by UTF-16 units may cut an emoji between its halves.
-func halfPair(s string) int {
+func highHalfLen(s string) int {
 	n := len(s)
 	if n >= 3 && s[n-3] == 0xed && s[n-2]&0xf0 == 0xa0 {
 		return 3
@@ -347,9 +347,9 @@ func halfPair(s string) int {
 	return 0
 }
 
-// joinPair joins the surrogate high and the first three bytes of s into one character. It returns false if these
+// joinSurrogates joins the surrogate high and the first three bytes of s into one character. It returns false if these
 // bytes are not a low surrogate.
-func joinPair(high, s string) (string, bool) {
+func joinSurrogates(high, s string) (string, bool) {
 	if len(s) < 3 || s[0] != 0xed || s[1]&0xf0 != 0xb0 {
 		return "", false
 	}

@@ -2,7 +2,7 @@ package stream
 
 import "testing"
 
-func TestJoinPair(t *testing.T) {
+func TestJoinSurrogates(t *testing.T) {
 	for _, c := range []struct{ high, low, want string }{
 		{"\xed\xa0\xbd", "\xed\xb8\x80 tail", "😀"},
 		{"\xed\xa0\x80", "\xed\xb0\x80", "\U00010000"},
@@ -11,18 +11,18 @@ func TestJoinPair(t *testing.T) {
 		{"\xed\xa0\xbd", "\xed\xb8", ""},
 		{"\xed\xa0\xbd", "xyz", ""},
 	} {
-		if got, ok := joinPair(c.high, c.low); got != c.want || ok != (c.want != "") {
+		if got, ok := joinSurrogates(c.high, c.low); got != c.want || ok != (c.want != "") {
 			t.Errorf("%q + %q: %q, %v", c.high, c.low, got, ok)
 		}
 	}
 }
 
-func TestHalfPair(t *testing.T) {
+func TestHighHalfLen(t *testing.T) {
 	for s, want := range map[string]int{
 		"": 0, "ab": 0, "abc": 0, "\xed\xa0\xbd": 3, "x\xed\xaf\xbf": 3,
 		"\xed\xb8\x80": 0, "\xed\x9f\xbf": 0, "\xed\xa0\xbdx": 0, "\xed\xa0": 0, "⭐": 0,
 	} {
-		if got := halfPair(s); got != want {
+		if got := highHalfLen(s); got != want {
 			t.Errorf("%q: %d", s, got)
 		}
 	}

@@ -96,7 +96,7 @@ func (s *Session) continueArgs(e *Event) bool {
 		return false
 	case t.era != s.era || int(s.lent) >= n || t.Retention != InMemory:
 		return false
-	case len(e.Text) > len(c.args.s) || e.Text[0] == replacement[0] || halfPair(e.Text) > 0:
+	case len(e.Text) > len(c.args.s) || e.Text[0] == replacement[0] || highHalfLen(e.Text) > 0:
 		return false // see addArgsDelta
 	}
 	s.events++
