@@ -32,8 +32,8 @@ type Options struct {
 	// Holds reports whether records meet the condition. An error ends the search.
 	Holds func([]capture.Record) (bool, error)
 
-	// StandIns returns the records with their content replaced by other words of the same length.
-	StandIns func([]capture.Record) []capture.Record
+	// Placeholders returns the records with their content replaced by other words of the same length.
+	Placeholders func([]capture.Record) []capture.Record
 
 	Bare         bool // also remove types, ids, indexes and roles
 	MaxQuestions int
@@ -81,7 +81,7 @@ func Reduce(ctx context.Context, records []capture.Record, o Options) (*Result, 
 		return nil, cmp.Or(err, errors.New("the condition is not true for the file"))
 	}
 	var limit limitError
-	anonymous := r.startsWith(o.StandIns(records))
+	anonymous := r.startsWith(o.Placeholders(records))
 	if !anonymous && !r.startsWith(records) {
 		if errors.As(r.err, &limit) {
 			return nil, errors.New("the limits ended the search before its first step: use a longer --max-time")

@@ -124,7 +124,7 @@ func TestReduce(t *testing.T) {
 		{"a packed value", answered(1, `data: {"bytes":"eyJ0ZXh0IjoiYmFkIG9uZSIsImEiOjF9"}`+"\n\n"), "eyJ0ZXh0IjoiYmFk", false, // {"text":"bad one","a":1}
 			"1 < @0" + stream + `1 < @10 data: {"bytes":"eyJ0ZXh0IjoiYmFkIn0="}||` + "\n1 < @20 cut \n"}, // {"text":"bad"}
 	} {
-		r, err := Reduce(t.Context(), c.records, Options{Holds: has(c.words), StandIns: unchanged, MaxQuestions: 10000, Bare: c.bare})
+		r, err := Reduce(t.Context(), c.records, Options{Holds: has(c.words), Placeholders: unchanged, MaxQuestions: 10000, Bare: c.bare})
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -144,7 +144,7 @@ func TestCopies(t *testing.T) {
 		return strings.Contains(half, "bad") && text == half+half, nil
 	}
 	data := answered(1, `data: {"text":"{\"bad\":12,\"b\":true}{\"bad\":12,\"b\":true}"}`+"\n\n")
-	r, err := Reduce(t.Context(), data, Options{Holds: twice, StandIns: unchanged, MaxQuestions: 1000})
+	r, err := Reduce(t.Context(), data, Options{Holds: twice, Placeholders: unchanged, MaxQuestions: 1000})
 	if err != nil || string(r.Records[1].Data) != "data: {\"text\":\"badbad\"}\n\n" {
 		t.Errorf("%v\n%s", err, written(r.Records))
 	}
@@ -162,7 +162,7 @@ func TestRounds(t *testing.T) {
 		return strings.Contains(text, "bad") && number("n", "first") && number("k", "second") && !late, nil
 	}
 	data := answered(1, `data: {"type":"bad","n":12,"k":12}`+"\n\n", `data: {"type":"first"}`+"\n\n", `data: {"second":true}`+"\n\n")
-	r, err := Reduce(t.Context(), data, Options{Holds: holds, StandIns: unchanged, MaxQuestions: 1000})
+	r, err := Reduce(t.Context(), data, Options{Holds: holds, Placeholders: unchanged, MaxQuestions: 1000})
 	if err != nil || r.Events != 1 || string(r.Records[1].Data) != `data: {"type":"bad","n":0,"k":0}`+"\n\n" {
 		t.Errorf("%v\n%s", err, written(r.Records))
 	}
@@ -171,7 +171,7 @@ func TestRounds(t *testing.T) {
 // TestNoTime checks that a record without a time gets none.
 func TestNoTime(t *testing.T) {
 	data := []capture.Record{{Exchange: 1, At: capture.NoTime, Data: []byte(one)}, {Exchange: 1, At: time.Hour, Data: []byte(two)}}
-	r, err := Reduce(t.Context(), data, Options{Holds: has(`{\"a\":&"[12,bad]}`), StandIns: unchanged, MaxQuestions: 1000})
+	r, err := Reduce(t.Context(), data, Options{Holds: has(`{\"a\":&"[12,bad]}`), Placeholders: unchanged, MaxQuestions: 1000})
 	if err != nil || len(r.Records) != 2 || r.Records[0].At != capture.NoTime || r.Records[1].At != 10*time.Millisecond {
 		t.Errorf("%v\n%+v", err, r)
 	}
@@ -205,9 +205,9 @@ func TestDeltaRun(t *testing.T) {
 	}
 }
 
-// TestStandIns checks that the content is replaced as far as the condition permits, and that the texts that it needs
-// are counted.
-func TestStandIns(t *testing.T) {
+// TestPlaceholders checks that the content is replaced as far as the condition permits, and that the texts that it
+// needs are counted.
+func TestPlaceholders(t *testing.T) {
 	replace := func(records []capture.Record) (all []capture.Record) {
 		for _, r := range records {
 			r.Data = []byte(strings.NewReplacer("bad", "xxx", "good", "xxxx").Replace(string(r.Data)))
@@ -217,7 +217,7 @@ func TestStandIns(t *testing.T) {
 	}
 	data := answered(1, `data: {"type":"a","text":"bad"}`+"\n\n", `data: {"type":"b","text":"good"}`+"\n\n")
 	for words, want := range map[string]int{`"a"&"b"`: 0, `"a"&"b"&bad`: 1, `bad&good`: 2} {
-		r, err := Reduce(t.Context(), data, Options{Holds: has(words), StandIns: replace, MaxQuestions: 1000})
+		r, err := Reduce(t.Context(), data, Options{Holds: has(words), Placeholders: replace, MaxQuestions: 1000})
 		if err != nil || r.Kept != want || r.EventsBefore != 2 || r.Events != 2 {
 			t.Errorf("%s: %+v, %v", words, r, err)
 			continue
@@ -228,7 +228,7 @@ func TestStandIns(t *testing.T) {
 	}
 }
 
-// TestOtherForm checks that an event is counted if the stand-in for it has another form.
+// TestOtherForm checks that an event is counted if the placeholder for it has another form.
 func TestOtherForm(t *testing.T) {
 	replace := func(records []capture.Record) []capture.Record {
 		all := slices.Clone(records)
@@ -239,7 +239,7 @@ func TestOtherForm(t *testing.T) {
 		}
 		return all
 	}
-	r, err := Reduce(t.Context(), answered(1, one, two), Options{Holds: has("bad"), StandIns: replace, MaxQuestions: 1000})
+	r, err := Reduce(t.Context(), answered(1, one, two), Options{Holds: has("bad"), Placeholders: replace, MaxQuestions: 1000})
 	if err != nil || r.Kept != 1 {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -249,7 +249,7 @@ func TestOtherForm(t *testing.T) {
 func TestLimits(t *testing.T) {
 	data := answered(1, start, one, two, other, third, done)
 	reduce := func(ctx context.Context, o Options) (*Result, string) {
-		o.StandIns = unchanged
+		o.Placeholders = unchanged
 		r, err := Reduce(ctx, data, o)
 		return r, fmt.Sprint(err)
 	}

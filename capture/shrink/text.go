@@ -185,7 +185,7 @@ func joinMembers(pieces []string) (text string) {
 	return text
 }
 
-var standIn = lazyregexp.New(`^"[ctm][0-9]+"$`)
+var placeholder = lazyregexp.New(`^"[ctm][0-9]+"$`)
 
 // nameLetter returns the first letter of the short form of an id, a name or a model. It returns "" for other values.
 func nameLetter(n *node) string {
@@ -222,7 +222,7 @@ func (r *reducer) simplifyNames() (changed bool) {
 	}
 	for _, value := range values {
 		letter := letters[value]
-		if letter == "" || standIn().MatchString(value) || value == `""` {
+		if letter == "" || placeholder().MatchString(value) || value == `""` {
 			continue
 		}
 		short := ""
@@ -272,7 +272,7 @@ func (r *reducer) cutURLs() (changed bool) {
 // condition needs. An event whose texts can't be replaced counts as one text.
 func (r *reducer) replaceContent() (kept int) {
 	records := r.draftRecords()
-	other := readEvents(r.StandIns(records))
+	other := readEvents(r.Placeholders(records))
 	even, frozen := r.even, r.frozen
 	r.load(records)
 	r.even, r.frozen = even, frozen

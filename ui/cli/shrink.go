@@ -117,7 +117,7 @@ func (a *app) runShrink(ctx context.Context, paths []string, f shrinkFlags) erro
 	began := time.Now()
 	limited, cancel := context.WithTimeout(ctx, f.maxTime)
 	defer cancel()
-	result, err := shrink.Reduce(limited, records, shrink.Options{Holds: s.meetsCondition, StandIns: s.standInRecords, Bare: f.bare, MaxQuestions: f.maxQuestions})
+	result, err := shrink.Reduce(limited, records, shrink.Options{Holds: s.meetsCondition, Placeholders: s.placeholderRecords, Bare: f.bare, MaxQuestions: f.maxQuestions})
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
@@ -438,9 +438,9 @@ func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	return false, fmt.Errorf("--while: the command ended with: %w\nit must exit with 1 if the file still shows the problem, and with 0 if it doesn't", err)
 }
 
-// standInRecords returns the records with stand-ins for their content. If there is no room for the stand-ins, the
-// records are unchanged.
-func (s *shrinker) standInRecords(records []capture.Record) []capture.Record {
+// placeholderRecords returns the records with placeholders for their content. If there is no room for the placeholders,
+// the records are unchanged.
+func (s *shrinker) placeholderRecords(records []capture.Record) []capture.Record {
 	in := new(providers.Inspector)
 	s.prepare(in)
 	if inspectSource(recordSource(records), in, func() bool { return true }) != nil {

@@ -31,12 +31,12 @@ type Args struct {
 // A Delta is a range of the arguments, and the number of the frame that contains it.
 type Delta struct{ Start, End, Frame int }
 
-// A DeltaStandIn is the text of a delta and its stand-in.
-type DeltaStandIn struct{ Text, StandIn string }
+// A DeltaPlaceholder is the text of a delta and its placeholder.
+type DeltaPlaceholder struct{ Text, Placeholder string }
 
-// Repro returns the body with stand-ins for all its contents: texts, names, ids and values. A stand-in has
+// Repro returns the body with placeholders for all its contents: texts, names, ids and values. A placeholder has
 // the same length and the same spelling (letter case, escapes) as the original. Equal originals have equal
-// stand-ins. So the stream stays malformed in the same way. Words that belong to a protocol do not change.
+// placeholders. So the stream stays malformed in the same way. Words that belong to a protocol do not change.
 func (b *Body) Repro() []byte {
 	one := *b
 	ReplaceAll([]*Body{&one})
@@ -44,14 +44,14 @@ func (b *Body) Repro() []byte {
 }
 
 // ReplaceAll replaces the contents of several bodies, as Repro does. Equal originals in different bodies have equal
-// stand-ins.
+// placeholders.
 func ReplaceAll(bodies []*Body) {
-	w := &standInWalker{names: new(node), numbers: new(node), models: map[string]bool{}}
+	w := &placeholderWalker{names: new(node), numbers: new(node), models: map[string]bool{}}
 	for _, b := range bodies {
 		maps.Copy(w.models, b.Models)
 	}
 	for _, b := range bodies {
-		pieces := map[int][]DeltaStandIn{}
+		deltas := map[int][]DeltaPlaceholder{}
 		for _, c := range b.Calls {
 			stand := bytes.Clone(c.Text)
 			if c.Freeform {
@@ -60,13 +60,13 @@ func ReplaceAll(bodies []*Body) {
 				w.replaceJSON(stand, true)
 			}
 			for _, d := range c.Deltas {
-				pieces[d.Frame] = append(pieces[d.Frame], DeltaStandIn{string(c.Text[d.Start:d.End]), string(stand[d.Start:d.End])})
+				deltas[d.Frame] = append(deltas[d.Frame], DeltaPlaceholder{string(c.Text[d.Start:d.End]), string(stand[d.Start:d.End])})
 			}
 		}
 		b.Bytes = bytes.Clone(b.Bytes)
 		start := 0
 		for n, end := range append(b.Ends[:len(b.Ends):len(b.Ends)], len(b.Bytes)) {
-			w.standIns = pieces[n]
+			w.placeholders = deltas[n]
 			frame := b.Bytes[start:end]
 			switch {
 			case b.Events:
@@ -80,7 +80,7 @@ func ReplaceAll(bodies []*Body) {
 }
 
 // replacePayload replaces the contents of a frame. The frame is either JSON or plain text.
-func (w *standInWalker) replacePayload(p []byte) {
+func (w *placeholderWalker) replacePayload(p []byte) {
 	begin := bytes.TrimLeft(p, " \t\r\n,\ufeff")
 	if len(begin) > 0 && strings.IndexByte("{[\"-0123456789])", begin[0]) < 0 && !bytes.HasPrefix(begin, []byte("null")) && !bytes.HasPrefix(begin, []byte("[DONE]")) {
 		replaceText(p)
@@ -90,7 +90,7 @@ func (w *standInWalker) replacePayload(p []byte) {
 }
 
 // replaceEvent replaces the contents of a server-sent event. Its data lines are one payload.
-func (w *standInWalker) replaceEvent(frame []byte) {
+func (w *placeholderWalker) replaceEvent(frame []byte) {
 	var payload []byte
 	var from []int // offset of each payload byte in the frame; -1 for line breaks between data lines
 	for start := 0; start < len(frame); {
@@ -137,7 +137,7 @@ func lineLen(p []byte) int {
 // replaceMessage replaces the payload of a message in AWS's binary event stream. It updates the checksum if
 // the old one was correct. The headers do not change, because they are words of the protocol. replaceMessage
 // reports whether the frame is such a message.
-func (w *standInWalker) replaceMessage(frame []byte) bool {
+func (w *placeholderWalker) replaceMessage(frame []byte) bool {
 	const prelude, trailer = 12, 4
 	if len(frame) < prelude+trailer {
 		return false

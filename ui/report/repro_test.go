@@ -35,7 +35,7 @@ func TestRepro(t *testing.T) {
 	}
 }
 
-// TestReproPieces checks that the stand-ins of deltas, joined together, equal the stand-in of the complete text.
+// TestReproPieces checks that the placeholders of deltas, joined together, equal the placeholder of the complete text.
 func TestReproPieces(t *testing.T) {
 	const args = `{"city":"Oslo","cit":"Os`
 	chunk := func(piece string) string {

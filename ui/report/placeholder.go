@@ -13,8 +13,8 @@ import (
 	"toolscope/stream/lazyregexp"
 )
 
-// A charClass is the class that a character and its stand-in share. Both have the same length in bytes. Characters in
-// the class kept do not change: ASCII punctuation and spaces, and characters that can't be printed.
+// A charClass is the class that a character and its placeholder share. Both have the same length in bytes. Characters
+// in the class kept do not change: ASCII punctuation and spaces, and characters that can't be printed.
 type charClass uint8
 
 const (
@@ -28,9 +28,9 @@ const (
 	kept = numClasses
 )
 
-// standInRanges are the stand-ins in each class: the first character and the number of characters. After the
+// placeholderRanges are the placeholders in each class: the first character and the number of characters. After the
 // last character, the first one is used again.
-var standInRanges = [numClasses]struct {
+var placeholderRanges = [numClasses]struct {
 	first rune
 	count int
 }{{'a', 26}, {'A', 26}, {'1', 9}, {'à', 22}, {'ぁ', 80}, {'😀', 64}}
@@ -53,11 +53,11 @@ func classOf(c rune) charClass {
 	return four
 }
 
-// A standInMapper returns the stand-ins for a text's characters, one after another.
-type standInMapper interface{ next(c rune) rune }
+// A placeholderMapper returns the placeholders for a text's characters, one after another.
+type placeholderMapper interface{ next(c rune) rune }
 
-// textMapper is the mapper for running text. A stand-in depends only on the class of the character. So a part of a
-// text has the same stand-in, whether within the text or on its own.
+// textMapper is the mapper for running text. A placeholder depends only on the class of the character. So a part of a
+// text has the same placeholder, whether within the text or on its own.
 type textMapper struct{}
 
 func (textMapper) next(c rune) rune {
@@ -65,18 +65,18 @@ func (textMapper) next(c rune) rune {
 	case kept:
 		return c
 	case lower, upper:
-		return standInRanges[k].first + 'x' - 'a'
+		return placeholderRanges[k].first + 'x' - 'a'
 	default:
-		return standInRanges[k].first
+		return placeholderRanges[k].first
 	}
 }
 
-// A node is the end of a prefix in a tree of names and values. Texts with the same prefix have stand-ins with the
-// same prefix. Different texts have different stand-ins. So equal texts stay equal, and a prefix stays a prefix.
+// A node is the end of a prefix in a tree of names and values. Texts with the same prefix have placeholders with the
+// same prefix. Different texts have different placeholders. So equal texts stay equal, and a prefix stays a prefix.
 type node struct {
 	kids map[rune]*node
-	as   rune            // stand-in for the character that leads to this node
-	used [numClasses]int // number of stand-ins that the children use, by class
+	as   rune            // placeholder for the character that leads to this node
+	used [numClasses]int // number of placeholders that the children use, by class
 }
 
 // maxDistinctLen is the number of characters by which texts are distinguished. Later characters are replaced
@@ -97,7 +97,7 @@ func (p *wordMapper) next(c rune) rune {
 	if kid == nil {
 		kid = &node{as: c}
 		if k := classOf(c); k != kept {
-			kid.as = standInRanges[k].first + rune(p.at.used[k]%standInRanges[k].count)
+			kid.as = placeholderRanges[k].first + rune(p.at.used[k]%placeholderRanges[k].count)
 			p.at.used[k]++
 		}
 		if p.at.kids == nil {
@@ -111,7 +111,7 @@ func (p *wordMapper) next(c rune) rune {
 
 // replaceChars replaces the characters of p, which is the inside of a JSON string, or plain text. Escapes become
 // escapes of the same length, and invalid bytes stay invalid.
-func replaceChars(p []byte, m standInMapper) {
+func replaceChars(p []byte, m placeholderMapper) {
 	for n := 0; n < len(p); {
 		c, size := utf8.DecodeRune(p[n:])
 		switch {
@@ -149,7 +149,7 @@ func strayByte(c byte) byte {
 
 // replaceEscape returns the length of the escape at the start of p, and replaces it if it is a \u escape. A surrogate
 // stays a surrogate, whether paired or not.
-func replaceEscape(p []byte, m standInMapper) int {
+func replaceEscape(p []byte, m placeholderMapper) int {
 	c, ok := json.UnicodeEscape(p)
 	switch {
 	case !ok:
@@ -208,13 +208,13 @@ func respellString(raw, text []byte) {
 	}
 }
 
-// firstWideRune returns the first character of a text if it has four bytes. Otherwise it returns a stand-in of four
+// firstWideRune returns the first character of a text if it has four bytes. Otherwise it returns a placeholder of four
 // bytes.
 func firstWideRune(text []byte) rune {
 	if c, size := utf8.DecodeRune(text); size == 4 {
 		return c
 	}
-	return standInRanges[four].first
+	return placeholderRanges[four].first
 }
 
 // leakMarkers are the markers of calls that models write as text by mistake. They do not change, because they
@@ -237,13 +237,13 @@ func replaceText(p []byte) {
 	}
 }
 
-// A standInWalker replaces the contents of JSON texts with stand-ins. It keeps the structure, the faults, the words
-// of the protocol, and the place where a text ends.
-type standInWalker struct {
-	names    *node
-	numbers  *node
-	standIns []DeltaStandIn  // deltas in the frame that have not yet been found in it
-	models   map[string]bool // public models
+// A placeholderWalker replaces the contents of JSON texts with placeholders. It keeps the structure, the faults, the
+// words of the protocol, and the place where a text ends.
+type placeholderWalker struct {
+	names        *node
+	numbers      *node
+	placeholders []DeltaPlaceholder // deltas in the frame that have not yet been found in it
+	models       map[string]bool    // public models
 }
 
 // A level is an open object or array.
@@ -278,8 +278,8 @@ var nameListKeys = setOf(`properties $defs definitions patternProperties`)
 // nestedJSONKeys are the keys for strings that may contain the protocol's JSON.
 var nestedJSONKeys = setOf(`failed_generation message raw error body bytes`)
 
-// textKeys are the keys for running text or its deltas. The stand-in for part of a text is part of the text's
-// stand-in.
+// textKeys are the keys for running text or its deltas. The placeholder for part of a text is part of the text's
+// placeholder.
 var textKeys = setOf(`delta diff patch command commands cmd code text content thinking reasoning reasoning_content summary refusal transcript
 	output_text input stringValue`)
 
@@ -313,7 +313,7 @@ func setOf(list string) map[string]bool {
 
 // replaceJSON replaces the contents of the JSON text p. If values is true, the protocol defines none of the
 // text.
-func (w *standInWalker) replaceJSON(p []byte, values bool) {
+func (w *placeholderWalker) replaceJSON(p []byte, values bool) {
 	stack := []level{{values: values}}
 	for n := 0; n < len(p); {
 		top := &stack[len(stack)-1]
@@ -369,7 +369,7 @@ func isWord(c byte) bool {
 
 // replaceBare replaces a token without quotes, which is a number or a word. It keeps literals and most numbers of the
 // protocol.
-func (w *standInWalker) replaceBare(p []byte, in *level) {
+func (w *placeholderWalker) replaceBare(p []byte, in *level) {
 	isNumber := p[0] >= '0' && p[0] <= '9'
 	switch {
 	case jsonWords[string(p)]:
@@ -391,7 +391,7 @@ func (w *standInWalker) replaceBare(p []byte, in *level) {
 
 // replaceString replaces a string. The parameter in is the object or array that contains the string, as a key or a
 // value.
-func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
+func (w *placeholderWalker) replaceString(p []byte, closed bool, in *level) {
 	inside := p[1:]
 	if closed {
 		inside = p[1 : len(p)-1]
@@ -408,10 +408,10 @@ func (w *standInWalker) replaceString(p []byte, closed bool, in *level) {
 }
 
 // replaceValue replaces the inside of a string value.
-func (w *standInWalker) replaceValue(inside []byte, text string, in *level) {
-	if i := slices.IndexFunc(w.standIns, func(piece DeltaStandIn) bool { return piece.Text == text }); i >= 0 && text != "" && !in.values && in.key != "id" && in.key != "name" {
-		respellString(inside, []byte(w.standIns[i].StandIn))
-		w.standIns = slices.Delete(w.standIns, i, i+1)
+func (w *placeholderWalker) replaceValue(inside []byte, text string, in *level) {
+	if i := slices.IndexFunc(w.placeholders, func(piece DeltaPlaceholder) bool { return piece.Text == text }); i >= 0 && text != "" && !in.values && in.key != "id" && in.key != "name" {
+		respellString(inside, []byte(w.placeholders[i].Placeholder))
+		w.placeholders = slices.Delete(w.placeholders, i, i+1)
 		return
 	}
 	if publicWords[text] || in.schema && !in.named && in.key == "type" && declarationWords[text] {
@@ -443,7 +443,7 @@ func (w *standInWalker) replaceValue(inside []byte, text string, in *level) {
 }
 
 // replacePath replaces the names in a JSONPath.
-func (w *standInWalker) replacePath(p []byte) {
+func (w *placeholderWalker) replacePath(p []byte) {
 	for len(p) > 0 {
 		n := bytes.IndexAny(p, "$.[]'\"\\")
 		if n < 0 {
@@ -457,7 +457,7 @@ func (w *standInWalker) replacePath(p []byte) {
 }
 
 // replaceBase64 replaces the protocol's JSON inside base64 text. It reports whether the text is base64.
-func (w *standInWalker) replaceBase64(inside []byte, text string) bool {
+func (w *placeholderWalker) replaceBase64(inside []byte, text string) bool {
 	plain, err := base64.StdEncoding.DecodeString(text)
 	if err != nil || len(text) != len(inside) {
 		return false
