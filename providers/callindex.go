@@ -199,8 +199,8 @@ func (in *Inspector) indexOpenTurns(x *Exchange) {
 	}
 }
 
-// summariseTurn keeps a summary of a turn, with which later requests are compared. It is called before the
-// turn is evicted or dropped.
+// summariseTurn keeps a summary of a turn, so that later requests can be compared with the turn. It is called
+// before the turn is evicted or dropped.
 func (in *Inspector) summariseTurn(turn int32) {
 	f, t := in.recall.entryOf(turn), in.Session().Turn(turn)
 	if f == nil || t == nil || t.Retention != stream.InMemory {

@@ -299,8 +299,8 @@ const (
 	LooksLikeRequest                     // a request to a provider
 )
 
-// LooksLike guesses the kind of a text. It returns LooksLikeNothing unless a protocol is nearly certain of
-// the text, or the text is a request.
+// LooksLike guesses the kind of a text. It returns LooksLikeNothing unless the text is a request, or is
+// almost certainly a part of a known protocol.
 func LooksLike(text []byte) PayloadGuess {
 	text = textOf(text)
 	if len(text) == 0 {

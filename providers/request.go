@@ -372,8 +372,8 @@ func (x *Exchange) RequestNotes(t *stream.Turn) (notes []string) {
 	return notes
 }
 
-// openAINotes returns the hints about a request to OpenAI. A request that refers to a stored response needs the
-// storage. The cache key matters only in a request that continues a conversation.
+// openAINotes returns the hints about a request to OpenAI. A request that needs stored responses gets no hint about
+// the storage. The cache key matters only in a request that continues a conversation.
 func openAINotes(body json.Value, name string, used *stream.Usage) (notes []string) {
 	b := conversation.ReadBody(body)
 	needsStore := b.Before != "" || b.Conversation != "" || body.Get("background").IsTrue()

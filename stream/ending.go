@@ -73,7 +73,7 @@ func (t *Turn) applyClose(e Event, n int) {
 	if !t.closed {
 		t.closer = by
 		t.cutUnfinished = e.Code == CloseCut && !t.finished
-		if t.unopened >= 2 { // the finding about the first event also tells the number of the others
+		if t.unopened >= 2 { // the finding about the first event also gives the number of the others
 			t.keepBase()
 			t.Findings = slices.Clone(t.Findings) // past sessions keep using the old list
 			i := slices.IndexFunc(t.Findings, func(f Finding) bool {

@@ -241,8 +241,8 @@ func (d *decoder) ensureCall(t *protocol.Turn, part json.Value, key string) *pro
 	return d.calls.Ensure(t, info)
 }
 
-// sealCall reads the complete input, with which the SDK runs the call. This input replaces deltas that differ from
-// it.
+// sealCall reads the complete input. It replaces deltas that differ from it, because the SDK runs the call with this
+// input.
 func (d *decoder) sealCall(c *protocol.Call, input json.Value) {
 	differs := !c.Sealed && c.Bytes > 0 && !c.Matches(input)
 	if differs {

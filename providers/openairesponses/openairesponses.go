@@ -351,8 +351,8 @@ func writeRequest(r protocol.Request, q protocol.HostFeatures) (path string, bod
 	}
 	r.WriteCacheKey(&w, q)
 	w.MemberIfSet("instructions", r.System).WriteList("input", r.EncodedMessages)
-	// A tool is a flat object. The default of strict is true, with which OpenAI refuses most schemas that were not written
-	// for strict mode.
+	// A tool is a flat object. By default, strict is true. OpenAI then refuses most schemas that were not written for
+	// strict mode.
 	r.WriteTools(&w, "tools", "[", "]", func(w *json.Writer, t *protocol.Tool) {
 		w.Open('{')
 		if q.Custom && t.Kind == "custom" {

@@ -299,7 +299,7 @@ type group struct {
 	rows  []diff.Row
 	sums  []uint64
 	other []bool // by column: whether a field differs from the base's
-	tag   string // tells the call from other calls with the same name; "" if there are none
+	tag   string // distinguishes the call from others with the same name; "" if there are none
 }
 
 // rowsMemo is the state of the calls that the rows were made from. If the state changes, the rows are made
