@@ -528,8 +528,8 @@ func TestSignaturesInChat(t *testing.T) {
 	}
 }
 
-// TestItemOfReasoning checks that encrypted reasoning under another id than its own is the cause of a refusal, but that
-// nothing is said about it if the request is accepted, or refused for another reason, and if the id is left out.
+// TestItemOfReasoning checks that encrypted reasoning under another id than its own is the cause of a refusal. There is
+// no finding if the request is accepted, or refused for another reason, or if the id is left out.
 func TestItemOfReasoning(t *testing.T) {
 	const url = "https://models.example/v1/responses"
 	thought := func(id string) string {

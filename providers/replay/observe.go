@@ -153,8 +153,8 @@ func (m *matcher) observeCall(c *earlierCall) (o Observation, ok bool) {
 }
 
 // isRenamed reports whether the client sent the call with the model's arguments, but under another name. It reports
-// false if the name may be another spelling of the model's: the target is another, a server or a namespace may be part
-// of the name, the call is of a special kind, or the name was in doubt when it arrived.
+// false if the name may be another spelling of the model's. This is possible if the target is another, if a server or
+// a namespace may be part of the name, if the call is of a special kind, or if the name was in doubt when it arrived.
 func (o *Observation) isRenamed() bool {
 	c, sent := o.of, o.sent
 	switch {
