@@ -2,6 +2,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html"
 	"slices"
@@ -40,12 +41,19 @@ func (x *Exchange) checkStatus() {
 	case why == "":
 		why = fmt.Sprintf("HTTP status %d, without a reason", x.Head.Status)
 	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: fmt.Sprint(x.Head.Status)}})
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: cmp.Or(json.Value(body).Get("error").Get("type").Text(), x.awsErrorType(), fmt.Sprint(x.Head.Status))}})
+}
+
+// awsErrorType returns the type of an error of AWS, which is in a header, or "".
+func (x *Exchange) awsErrorType() string {
+	kind, _, _ := strings.Cut(strings.Join(x.Head.Header["X-Amzn-Errortype"], ""), ":")
+	return kind
 }
 
 // refusedForNow lists the status codes with which a server refuses a correct request for a while: a timeout,
-// a request that came too early, or too many requests.
-var refusedForNow = []int{408, 425, 429}
+// a failed dependency, such as Bedrock's model (ModelErrorException), a request that came too early, too many
+// requests, or Groq's flex tier without capacity.
+var refusedForNow = []int{408, 424, 425, 429, 498}
 
 // isErrorPage reports whether the response is an HTML page for an HTTP error.
 func isErrorPage(head *stream.Head, response *stream.Wire) bool {
@@ -310,6 +318,9 @@ func (x *Exchange) statusOf(words string) int {
 // causeOfFailure adds the party at fault to the error of a turn. With a status from 400 to 499, the request is at
 // fault, unless the provider only refuses it for now, or refuses the model's output. HTML never comes from a provider.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn int32) *stream.FailureInfo {
+	if said.By == 0 && x.Head.Status >= 400 {
+		said.Code = cmp.Or(said.Code, x.awsErrorType())
+	}
 	if status := x.statusOf(words); said.By == 0 && status == 0 && sessionOf(x.Head) != nil {
 		switch {
 		case abortedRequest().MatchString(words):

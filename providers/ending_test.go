@@ -57,6 +57,8 @@ func TestRefusalReasons(t *testing.T) {
 		{400, refusedWith("Your credit balance is too low to use the API"), "refused (HTTP 400): no credit;", stream.Client},
 		{400, refusedWith("max_tokens is too large"), "refused (HTTP 400); the provider reports", stream.Client},
 		{429, `{"error":{"code":"insufficient_quota","message":"no quota left"}}`, "the provider reports insufficient_quota", stream.Client},
+		{424, `{"message":"Model produced invalid sequence as part of ToolUse"}`, "the provider reports 424: Model produced", stream.Provider},
+		{498, `{"error":{"type":"capacity_exceeded","message":"try again"}}`, "the provider reports capacity_exceeded: try again", stream.Provider},
 		{429, `{"error":{"code":"rate_limit_exceeded","message":"slow down"}}`, "the provider reports rate_limit_exceeded", stream.Provider},
 	} {
 		in, _ := play("https://llm.example/v1/chat/completions", asked{`{"model":"m","messages":[{"role":"user","content":"hi"}]}`, test.body, test.status})

@@ -225,7 +225,8 @@ func (h *history) reportSentBack(o *replay.Observation, past *replay.History, wo
 		return
 	}
 	resent := &stream.SentBackReport{Exchange: h.x.Number, ID: o.ID, Policies: o.MatchingPolicies(), KeptByProvider: o.KeptByProvider, Result: o.ToolResult()}
-	if resent.Reasoning, resent.Signature = past.WordsFor(ref.Turn, o.ID); resent.Reasoning+resent.Signature != "" && !h.needsReasoning(h.x.RequestBody(), ref.Turn) {
+	resent.Reasoning, resent.Signature = past.WordsFor(ref.Turn, o.ID)
+	if _, needed := h.needsReasoning(h.x.RequestBody(), ref.Turn); !needed {
 		resent.Reasoning, resent.Signature = notNeeded(resent.Reasoning), notNeeded(resent.Signature)
 	}
 	known := true // both the model's arguments and the sent arguments are known

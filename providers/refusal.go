@@ -541,6 +541,7 @@ func fitOf(b *requestBreach, r *stream.Refusal, words string, start, end int) (p
 // The words of such errors are the same for several fields.
 var ruleFields = map[string][]string{
 	"id-legal":        {".id", ".call_id", ".toolUseId"},
+	"id-present":      {".id", ".call_id", ".tool_call_id", ".tool_use_id", ".toolUseId"},
 	"name-legal":      {".name"},
 	"tool-name-legal": {".name"},
 }
@@ -555,6 +556,7 @@ var ruleWords = map[string][]string{
 	"id-unique":        {"must be unique", "duplicate"},
 	"item-unique":      {"duplicate"},
 	"id-legal":         {"too long", "max_length", "should match pattern", "length of 9", "length less than or equal to", "regular expression pattern"},
+	"id-present":       {"empty string", "tool_call_id", "should match pattern", "missing required parameter", "field required", "length greater than or equal to"},
 	"name-legal":       {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
 	"tool-name-legal":  {"match pattern", "matches the pattern", "regular expression pattern", "function name"},
 	"arguments-object": {"valid dictionary", "json object", "google.protobuf.struct"},

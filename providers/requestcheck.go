@@ -83,6 +83,9 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 			if b.Rule == "arguments-json" && sendsBackBroken(observed, at.ID) {
 				of.cause = stream.Model
 			}
+			if b.Rule == requestrules.IDPresent && cameWithoutID(observed, partAt(messages, at)) {
+				of.cause = stream.Gateway
+			}
 		}
 	}
 	if slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return b.Rule == replay.SignatureKept }) {
@@ -133,12 +136,13 @@ func (h *history) addBreach(b requestrules.Breach, body []byte, messages []proto
 // reasoning, except at a host that wants it. Such a host accepts an empty field.
 func (h *history) reasoningBreaches(body json.Value, messages []protocol.Message, past *replay.History, wanted bool) (all []requestrules.Breach) {
 	for _, r := range past.Reasoning {
-		if !h.needsReasoning(body, r.Turn) {
+		needs, stated := h.needsReasoning(body, r.Turn)
+		if !needs {
 			continue
 		}
 		proof := requestrules.ByHost
-		needed := wanted && !messages[r.Message].Raw.Get("reasoning_content").IsString()
-		if r.Optional && !needed || r.Kind == replay.ReasoningDropped && body.Get("thinking").Get("type").Is("adaptive") {
+		needed := wanted && !r.Older && !messages[r.Message].Raw.Get("reasoning_content").IsString()
+		if !stated || r.Optional && !needed || r.Kind == replay.ReasoningDropped && body.Get("thinking").Get("type").Is("adaptive") {
 			proof = requestrules.ByRefusal
 		}
 		words := stream.Messagef("%s, from turn %d", r.Words, r.Turn+1)
@@ -148,8 +152,10 @@ func (h *history) reasoningBreaches(body json.Value, messages []protocol.Message
 }
 
 // needsReasoning reports whether a request must contain the reasoning of a turn: the request is for the same
-// model and doesn't turn thinking off. In Anthropic's protocol, it must turn thinking on.
-func (h *history) needsReasoning(body json.Value, turn int32) bool {
+// model and doesn't turn thinking off. In Anthropic's protocol, it must turn thinking on; a request that doesn't mention
+// thinking may need the reasoning at other hosts, such as DeepSeek's, which think unless the request turns it off. The
+// result stated is false for such a request.
+func (h *history) needsReasoning(body json.Value, turn int32) (needs, stated bool) {
 	t, model := h.x.in.Session().Turn(turn), ""
 	if x := h.x; x.Protocol != nil && x.Protocol.Model != nil {
 		model = x.Protocol.Model(x.Path(), body)
@@ -158,7 +164,8 @@ func (h *history) needsReasoning(body json.Value, turn int32) bool {
 		model = body.Get("model").Text()
 	}
 	thinking := body.Get("thinking").Get("type")
-	return t != nil && isSameModel(model, t.Model) && !thinking.Is("disabled") && (t.Protocol != "anthropic" || thinking.Is("enabled") || thinking.Is("adaptive"))
+	needs = t != nil && isSameModel(model, t.Model) && !thinking.Is("disabled") && (t.Protocol != "anthropic" || !thinking.IsPresent() || thinking.Is("enabled") || thinking.Is("adaptive"))
+	return needs, needs && (t.Protocol != "anthropic" || thinking.IsPresent())
 }
 
 // isSameModel reports whether two names may refer to the same model. Providers add a version to a name.
@@ -216,6 +223,13 @@ func causeOfSameID(observed []replay.Observation, id string) stream.Party {
 func sendsBackBroken(observed []replay.Observation, id string) bool {
 	return slices.ContainsFunc(observed, func(o replay.Observation) bool {
 		return o.Call != nil && o.ID == id && o.Treatment == replay.Intact && o.Call.Syntax() == json.SyntaxBroken
+	})
+}
+
+// cameWithoutID reports whether a call of the history already had no id when it arrived.
+func cameWithoutID(observed []replay.Observation, part *protocol.Part) bool {
+	return slices.ContainsFunc(observed, func(o replay.Observation) bool {
+		return o.Call != nil && o.Part() == part && o.Call.ID == ""
 	})
 }
 

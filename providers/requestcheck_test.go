@@ -528,6 +528,50 @@ func TestSignaturesInChat(t *testing.T) {
 	}
 }
 
+// TestReasoningOfDeepSeek checks that a refusal because of missing reasoning names the turn whose reasoning is missing, in
+// an earlier step as well, and in a request of Anthropic's protocol that doesn't mention thinking. Without the refusal,
+// nothing proves that the reasoning was needed.
+func TestReasoningOfDeepSeek(t *testing.T) {
+	const (
+		words  = `{"error":{"message":"The reasoning in the thinking mode must be passed back to the API.","type":"invalid_request_error","param":null}}`
+		other  = `{"error":{"message":"temperature is too high","type":"invalid_request_error","param":null}}`
+		netted = `{"id":"call_net1","type":"function","function":{"name":"netstat","arguments":"{}"}}`
+		called = `{"role":"assistant","content":"","reasoning_content":"ask netstat","tool_calls":[` + netted + `]}`
+		result = `,{"role":"tool","tool_call_id":"call_net1","content":"22"},{"role":"assistant","content":"22"},{"role":"user","content":"and now?"}`
+	)
+	chat := func(more string) string { return `{"model":"ds","messages":[` + portsAsk + more + `]}` }
+	answer := `{"id":"c","object":"chat.completion","model":"ds","choices":[{"index":0,"finish_reason":"tool_calls","message":` + called + `}]}`
+	done := `{"id":"c","object":"chat.completion","model":"ds","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"443"}}]}`
+	bare := strings.Replace(called, `"reasoning_content":"ask netstat",`, "", 1)
+	claude := func(messages ...string) string {
+		return strings.Replace(portsRequest(messages...), `"thinking":{"type":"enabled"},`, "", 1)
+	}
+	for _, test := range []struct {
+		name, url, first, came, second, response string
+		status                                   int
+		want                                     string
+	}{
+		{"an earlier step", "https://api.deepseek.com/chat/completions", chat(""), answer, chat("," + bare + result), words, 400, "2 REQUEST_REFUSED info client, 2 REASONING_DROPPED error client"},
+		{"an earlier step, accepted", "https://api.deepseek.com/chat/completions", chat(""), answer, chat("," + bare + result), done, 200, ""},
+		{"an earlier step, another reason", "https://api.deepseek.com/chat/completions", chat(""), answer, chat("," + bare + result), other, 400, "2 REQUEST_REFUSED error client"},
+		{"an earlier step, sent back", "https://api.deepseek.com/chat/completions", chat(""), answer, chat("," + called + result), words, 400, "2 REQUEST_REFUSED error client"},
+		{"Anthropic's protocol", "https://api.deepseek.com/anthropic/v1/messages", claude(portsAsk), portsAnswer("tool_use", portsThought, portsCall),
+			claude(portsAsk, model(portsCall), portsResult), words, 400, "2 REQUEST_REFUSED info client, 2 REASONING_DROPPED error client"},
+		{"Anthropic's protocol, another reason", "https://api.deepseek.com/anthropic/v1/messages", claude(portsAsk), portsAnswer("tool_use", portsThought, portsCall),
+			claude(portsAsk, model(portsCall), portsResult), other, 400, "2 REQUEST_REFUSED error client"},
+		{"Anthropic's protocol, accepted", "https://api.deepseek.com/anthropic/v1/messages", claude(portsAsk), portsAnswer("tool_use", portsThought, portsCall),
+			claude(portsAsk, model(portsCall), portsResult), portsAnswer("end_turn", `{"type":"text","text":"22"}`), 200, ""},
+	} {
+		in, found := play(test.url, asked{test.first, test.came, 200}, asked{test.second, test.response, test.status})
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+		if r := in.Session().Turns[1].Refusal; r != nil && r.Type != "invalid_request_error" {
+			t.Errorf("%s: the type of the error is %q", test.name, r.Type)
+		}
+	}
+}
+
 // TestItemOfReasoning checks that encrypted reasoning under another id than its own is the cause of a refusal. There is
 // no finding if the request is accepted, or refused for another reason, or if the id is left out.
 func TestItemOfReasoning(t *testing.T) {

@@ -19,13 +19,14 @@ type ReasoningChange struct {
 	Turn          int32
 	Optional      bool // the provider may accept the change
 	OfCall        bool // the change is in the signature of a call
+	Older         bool // the turn is in an earlier step; few providers need its reasoning
 }
 
 // WordsFor describes the changes to the reasoning and the signature of a call. Each result is "gone" or "altered", or
 // "" if no change is known.
 func (h *History) WordsFor(turn int32, id string) (reasoning, signature string) {
 	for _, r := range h.Reasoning {
-		if r.Turn != turn || r.OfCall && r.ID != id || r.Rule == ReasoningItem {
+		if r.Turn != turn || r.Older || r.OfCall && r.ID != id || r.Rule == ReasoningItem {
 			continue
 		}
 		word := "altered"
@@ -60,8 +61,8 @@ func OpenStep(messages []protocol.Message) int {
 	return -1
 }
 
-// compareReasoning compares the reasoning of a turn in the open step with the history. It skips a turn whose content
-// is no longer kept.
+// compareReasoning compares the reasoning of a turn with the history. It skips a turn whose content is no longer kept,
+// and a turn in an earlier step if its reasoning is signed.
 func (m *matcher) compareReasoning(t *candidateTurn) {
 	if m.KeptByProvider || t.Summary != nil || t.Target == nil || t.Target.Protocol != m.to.Protocol || t.state.unseen || t.state.aborted {
 		return
@@ -78,10 +79,13 @@ func (m *matcher) compareReasoning(t *candidateTurn) {
 	if !m.stepKnown {
 		m.stepKnown, m.step = true, OpenStep(m.messages)
 	}
-	if m.entries[calls[0]].message <= m.step {
+	older := m.entries[calls[0]].message <= m.step
+	if older && m.to.Reasoning == protocol.SignedReasoning {
 		return
 	}
-	m.compareCallSignatures(t)
+	if !older {
+		m.compareCallSignatures(t)
+	}
 	if m.to.HasSignatures {
 		return
 	}
@@ -89,7 +93,7 @@ func (m *matcher) compareReasoning(t *candidateTurn) {
 	if len(own) == 0 {
 		return
 	}
-	c := reasoningComparison{matcher: m, turn: t.Turn, id: m.entries[calls[0]].part.ID, own: own}
+	c := reasoningComparison{matcher: m, turn: t.Turn, id: m.entries[calls[0]].part.ID, own: own, older: older}
 	c.readSent(m.entries[calls[0]].message, m.entries[calls[len(calls)-1]].message)
 	c.compareBlocks()
 }
@@ -163,7 +167,8 @@ type reasoningComparison struct {
 	turn      *stream.Turn
 	id        string
 	own, sent []reasoningBlock
-	message   int // index of the first message that sends the turn back
+	message   int  // index of the first message that sends the turn back
+	older     bool // the turn is in an earlier step
 }
 
 // readSent reads the reasoning in the messages from first to last. It also reads the model's messages without calls
@@ -253,7 +258,7 @@ func (c *reasoningComparison) compareBlock(b, sent *reasoningBlock) {
 }
 
 func (c *reasoningComparison) addChange(k *Kind, rule string, at *reasoningBlock, optional bool, words stream.Message) {
-	r := ReasoningChange{Kind: k, Rule: rule, Message: c.message, Part: -1, ID: c.id, Words: words, Turn: c.turn.Number, Optional: optional}
+	r := ReasoningChange{Kind: k, Rule: rule, Message: c.message, Part: -1, ID: c.id, Words: words, Turn: c.turn.Number, Optional: optional || c.older, Older: c.older}
 	if at != nil {
 		r.Message, r.Part = at.message, at.part
 	}

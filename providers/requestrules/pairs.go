@@ -134,7 +134,13 @@ func (p *pairing) readResult(i, j int) {
 	n, known := p.latest[r.ID]
 	at := spotOf(i, j, r)
 	switch {
-	case r.ID == "" && p.Target.IDs.Required, p.doubled[r.ID]:
+	case r.ID == "" && p.Target.IDs.Required:
+		open := slices.IndexFunc(p.open, func(n int) bool { return !p.calls[n].answered && p.calls[n].part.ID != "" })
+		if open >= 0 { // otherwise its call has no id either
+			p.calls[p.open[open]].answered = true
+			p.addSpot(IDIllegal, IDPresent, ByHost, withoutID, at)
+		}
+	case p.doubled[r.ID]:
 	case r.ID == "" && p.markLateResult(r.Name):
 	case r.ID == "" || !known:
 		p.addSpot(replay.OrphanResult.Diagnosis, "result-has-call", ByRequest, "the request has a result without its call", at)

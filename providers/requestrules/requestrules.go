@@ -76,7 +76,7 @@ var (
 		Code: "ID_ILLEGAL", Severity: stream.Warn, OtherSeverities: []stream.Severity{stream.Info, stream.Error}, By: stream.Client,
 		Verdict:      "illegal id",
 		SeverityNote: protocol.RequestSeverityNote,
-		Meaning:      "The id of a call is too long for the target, or contains characters that the target doesn't accept. The target refuses the request.",
+		Meaning:      "A call or its result has no id, or the id is too long for the target or contains characters that the target doesn't accept. The target refuses the request.",
 		Advice:       "Replace the id, in both the call and its result, with an id that the target accepts.",
 	}
 	RequestIllegal = &stream.Diagnosis{
@@ -206,6 +206,8 @@ func (c *checker) checkCalls() {
 				continue
 			}
 			switch {
+			case p.ID == "" && to.IDs.Required && needsID(p.Raw):
+				c.addSpot(IDIllegal, IDPresent, ByHost, withoutID, spotOf(i, j, p))
 			case ids[p.ID] && to.IDs.Unique && p.ID != "":
 				c.addSpot(replay.IDCollision.Diagnosis, "id-unique", ByRequest, "the request has two calls with the same id", spotOf(i, j, p))
 			case p.ID != "" && !to.IDs.Takes(p.ID):
@@ -220,6 +222,17 @@ func (c *checker) checkCalls() {
 			c.checkArgs(i, j, p)
 		}
 	}
+}
+
+// IDPresent is the rule that a call and its result have an id.
+const IDPresent = "id-present"
+
+const withoutID = "a call or its result has no id"
+
+// needsID reports whether a call refers to its result by an id. The calls of OpenAI's first API for functions don't.
+func needsID(call json.Value) bool {
+	kind := call.Get("type").Text()
+	return kind == "tool_use" || kind == "function_call" || kind == "custom_tool_call" || call.Get("function").IsPresent() || call.Get("toolUse").IsPresent()
 }
 
 // illegalID describes how an id breaks the target's rule.
