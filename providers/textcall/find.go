@@ -239,16 +239,10 @@ func endsSentence(before string) bool {
 
 // isFenced reports whether an offset is inside a fenced code block.
 func isFenced(text []byte, at int) (fenced bool) {
-	for len(text) > 0 && at >= 0 {
-		line, rest, _ := bytes.Cut(text, []byte("\n"))
-		next := len(text) - len(rest)
-		if at < next {
-			return fenced
-		}
+	for line := range bytes.Lines(text[:bytes.LastIndexByte(text[:at], '\n')+1]) {
 		if l := bytes.TrimLeft(line, " \t>-+*.0123456789"); bytes.HasPrefix(l, []byte("```")) || bytes.HasPrefix(l, []byte("~~~")) {
 			fenced = !fenced
 		}
-		text, at = rest, at-next
 	}
 	return fenced
 }

@@ -26,7 +26,7 @@ var calls = []struct{ form, text string }{
 	{"seed", "<seed:tool_call>\n<function=get_time>\n<parameter=zone>CET</parameter>\n</function>\n</seed:tool_call>"},
 	{"minimax", "]<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name=\"get_time\">]<]minimax[>[<zone>CET]<]minimax[>[</zone>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>"},
 	{"minimax", "]<]minimax[>[<invoke name=\"get_time\">]<]minimax[>[</invoke>]<]minimax[>[<invoke name=\"b\">]<]minimax[>[</invoke>"},
-	{"minimax_arrow", "[TOOL_CALL]\n{tool => \"get_time\", args => {\n  --zone \"CET\"\n}}\n[/TOOL_CALL]"},
+	{"minimax_arrow", "[TOOL_CALL]\n{ tool => \"get_time\", args => {\n  --zone \"CET\"\n}}\n[/TOOL_CALL]"},
 	{"minimax_arrow", "[TOOL_CALL]{tool => \"get_time\", args => {\"zone\":\"CET\"}}[/TOOL_CALL]"},
 	{"longcat", "<longcat_tool_call>{\"name\": \"get_time\", \"arguments\": {\"zone\": \"CET\"}}</longcat_tool_call>"},
 	{"longcat", "<longcat_tool_call>get_time\n<longcat_arg_key>zone</longcat_arg_key>\n<longcat_arg_value>CET</longcat_arg_value>\n</longcat_tool_call>"},
@@ -67,6 +67,7 @@ var offered = []struct{ form, text string }{
 	{"bracket", `[Calling tool: get_time({"zone":"CET"})]`},
 	{"json", `{"name":"get_time","parameters":{"zone":"CET"}}`},
 	{"json", "{\n  \"tool\": \"get_time\",\n  \"args\": {\"zone\": \"CET\"}\n}\n"},
+	{"json", `{"tool_call":{"name":"get_time","arguments":{}}}`},
 	{"json", `{"type":"function","function":{"name":"get_time","arguments":{}}}`},
 	{"json", `[{"name":"get_time","arguments":{}},{"name":"b","arguments":{}}]`},
 	{"python", `[get_time(zone='CET')]`},
@@ -121,6 +122,37 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// TestLaterCall checks that a call is found after one that doesn't count: its tool is not declared, or the words before
+// it don't end a sentence.
+func TestLaterCall(t *testing.T) {
+	const text = `I call <tool_call>{"name":"a"}</tool_call>` + "\n" + `<tool_call>{"name":"b"}</tool_call>`
+	for _, c := range []struct {
+		tools func() Tools
+		want  string
+	}{{unknown, "b"}, {declared("b"), "b"}, {declared("a", "b"), "a"}, {declared("c"), ""}} {
+		if got, ok := Find([]byte(text), c.tools, false); got.Tool != c.want || ok != (c.want != "") || ok && got.Offset != strings.Index(text, `<tool_call>{"name":"`+c.want) {
+			t.Errorf("%+v %v, want %q", got, ok, c.want)
+		}
+	}
+}
+
+// TestOpening checks the beginning of a call that a message quotes: the first line, up to the first >, and at most 48
+// bytes, without half of a character.
+func TestOpening(t *testing.T) {
+	for text, want := range map[string]string{
+		`<tool_call>{"name":"get_time"}</tool_call>`:               "<tool_call>",
+		"```tool_code\nget_time()\n```":                            "```tool_code",
+		"```tool_code\r\nget_time()\r\n```":                        "```tool_code",
+		`[TOOL_CALLS]get_time{"zone":"CET"}`:                       `[TOOL_CALLS]get_time{"zone":"CET"}`,
+		`[TOOL_CALLS]get_time{"zone":"` + "1234567890123456789\"}": `[TOOL_CALLS]get_time{"zone":"` + "1234567890123456789",
+		`[TOOL_CALLS]get_time{"zone":"` + "123456789012345678é\"}": `[TOOL_CALLS]get_time{"zone":"` + "123456789012345678",
+	} {
+		if got, ok := Find([]byte(text), unknown, false); !ok || got.Opening != want {
+			t.Errorf("%q: %q %v, want %q", text, got.Opening, ok, want)
+		}
+	}
+}
+
 func found(text string, tools func() Tools, besides bool) bool {
 	_, ok := Find([]byte(text), tools, besides)
 	return ok
@@ -152,7 +184,7 @@ func TestQuoted(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "}", "The tokens <|tool_call_begin|> and <|tool_call_end|>", "[len(x) for x in rows]", `{"name":"Ann","age":3}`,
-		`{"name":"get_time","parameters":{"type":"object","properties":{}}}`, "Usage: get_time [OPTIONS] [ARGS]", "<tool_call>",
+		`{"name":"get_time","parameters":{"type":"object","properties":{}}}`, `{"name":"get_time","parameters":{"type":"object"}}`, "Usage: get_time [OPTIONS] [ARGS]", "<tool_call>",
 		"<tool_call></tool_call>", "The answer is [42]", "f(x)", "get_time(zone)", "[get_time]", "Use <invoke name=\"get_time\">",
 	} {
 		if got, ok := Find([]byte(text), declared("get_time"), false); ok {

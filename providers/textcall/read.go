@@ -300,10 +300,9 @@ func readBareJSON(c *cursor) string {
 // readInvoke reads an invoke element. The closing tag has the same prefix as the opening tag.
 func readInvoke(c *cursor) string {
 	quote := c.restOfText()
-	if len(quote) == 0 || quote[0] != '"' && quote[0] != '\'' {
+	if !c.skipAny(`"`, "'") {
 		return ""
 	}
-	c.at++
 	name := c.readName()
 	if !c.skipText(string(quote[:1])) {
 		return ""
@@ -471,7 +470,7 @@ func readAfterToken(c *cursor) string {
 		return readGemma(c)
 	}
 	name := strings.TrimSuffix(c.readName(), ".call")
-	if name == "" || !c.skipParens() {
+	if !c.skipParens() {
 		return ""
 	}
 	return name
