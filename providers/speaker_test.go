@@ -115,7 +115,7 @@ func spokenCalls(p *protocol.Protocol, script *protocol.Script) (want []string) 
 			args[i] = "{}"
 		case last.Kind != protocol.EndStep && !sealed[i]:
 			state = stream.Aborted
-		case args[i] == "" && (p.Name == "openai-responses" || last.Text != protocol.EndLength): // items of Responses always end
+		case args[i] == "" && last.Text != protocol.EndLength:
 			state = stream.NoArguments
 		case args[i] == "" || !isValue && last.Text == protocol.EndLength:
 			state = stream.CutShort

@@ -488,12 +488,14 @@ func (c *Call) withdrawSeal() {
 
 // endByLimit ends a call of a response that a limit cut. A call whose final arguments are a complete object stays as
 // it is. Empty arguments and free text look complete wherever they are cut. So such a call stays as it is only if an
-// earlier frame made its arguments final.
+// earlier frame made its arguments final. If this is the frame directly before, the limit cut off empty arguments:
+// Anthropic ends the block of a call that it cut, and a model rarely reaches the limit exactly at the end of a call.
 func (c *Call) endByLimit(e Event, n int) {
 	syntax := c.Syntax()
 	switch {
 	case c.phase == PhaseSealed && syntax == json.SyntaxObject,
-		c.phase == PhaseSealed && (syntax == json.SyntaxEmpty || syntax == json.SyntaxFreeform) && c.sealedBy != e.Frame,
+		c.phase == PhaseSealed && syntax == json.SyntaxEmpty && c.sealedBy != e.Frame && c.sealedBy+1 != e.Frame,
+		c.phase == PhaseSealed && syntax == json.SyntaxFreeform && c.sealedBy != e.Frame,
 		c.phase > PhaseSealed:
 		return
 	}
