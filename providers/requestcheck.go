@@ -83,6 +83,9 @@ func (h *history) checkRequest(body []byte, messages []protocol.Message, to *pro
 			if b.Rule == "arguments-json" && sendsBackBroken(observed, at.ID) {
 				of.cause = stream.Model
 			}
+			if b.Rule == requestrules.ServerCallAnswered && at.Message == len(messages)-1 {
+				of.cause = stream.Provider // it paused the turn, which the client continues
+			}
 			if b.Rule == requestrules.IDPresent && cameWithoutID(observed, partAt(messages, at)) {
 				of.cause = stream.Gateway
 			}

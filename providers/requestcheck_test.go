@@ -572,6 +572,31 @@ func TestReasoningOfDeepSeek(t *testing.T) {
 	}
 }
 
+// TestServerCalls checks what is said if Anthropic refuses a history in which a call that it runs has no result. If the
+// client only continues the turn that Anthropic paused, Anthropic is the cause.
+func TestServerCalls(t *testing.T) {
+	const search = `{"type":"server_tool_use","id":"srvtoolu_net1","name":"web_search","input":{"query":"ports"}}`
+	refused := refusedWith("messages.1: `web_search` tool use with id `srvtoolu_net1` was found without a corresponding `web_search_tool_result` block")
+	paused := asked{portsRequest(portsAsk), portsAnswer("pause_turn", search), 200}
+	done := portsAnswer("end_turn", `{"type":"text","text":"22"}`)
+	for _, test := range []struct {
+		name   string
+		second asked
+		want   string
+	}{
+		{"continued", asked{portsRequest(portsAsk, model(search)), refused, 400}, "2 REQUEST_REFUSED info client, 2 ORPHAN_CALL error provider"},
+		{"continued and accepted", asked{portsRequest(portsAsk, model(search)), done, 200}, ""},
+		{"the user goes on", asked{portsRequest(portsAsk, model(search), portsAsk), refused, 400}, "2 REQUEST_REFUSED info client, 2 ORPHAN_CALL error client"},
+		{"the user goes on, accepted", asked{portsRequest(portsAsk, model(search), portsAsk), done, 200}, ""},
+		{"another reason", asked{portsRequest(portsAsk, model(search), portsAsk), refusedWith("max_tokens is too large"), 400}, "2 REQUEST_REFUSED error client"},
+	} {
+		_, found := play(ownHost, paused, test.second)
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 // TestItemOfReasoning checks that encrypted reasoning under another id than its own is the cause of a refusal. There is
 // no finding if the request is accepted, or refused for another reason, or if the id is left out.
 func TestItemOfReasoning(t *testing.T) {

@@ -180,6 +180,34 @@ func (p *pairing) reportCalls() {
 	}
 }
 
+// ServerCallAnswered is the rule that a call of a tool that the provider runs has a result.
+const ServerCallAnswered = "server-call-answered"
+
+// checkServerPairs checks the calls and results of tools that Anthropic runs. A call needs no result while code in it
+// waits for the results of its own calls. Other providers don't need the result, so only a refusal is proof.
+func (c *checker) checkServerPairs() {
+	calls, done := map[string]bool{}, map[string]bool{}
+	for p := range c.eachPart {
+		switch {
+		case p.Kind == protocol.CallPart && p.RunByProvider:
+			calls[p.ID] = true
+		case p.Kind == protocol.CallPart:
+			done[p.Raw.Get("caller").Get("tool_id").Text()] = true
+		case p.Kind == protocol.ResultPart && p.RunByProvider:
+			done[p.ID] = true
+		}
+	}
+	for p, at := range c.eachPart {
+		switch {
+		case !p.RunByProvider || p.ID == "":
+		case p.Kind == protocol.CallPart && !done[p.ID]:
+			c.addSpot(replay.OrphanCall.Diagnosis, ServerCallAnswered, ByRefusal, "the request has no result for a call that the provider runs", spotOf(at[0], at[1], p))
+		case p.Kind == protocol.ResultPart && !calls[p.ID]:
+			c.addSpot(replay.OrphanResult.Diagnosis, "server-result-has-call", ByRefusal, "the request has a result without its call", spotOf(at[0], at[1], p))
+		}
+	}
+}
+
 // A Session follows the calls and results in an agent's session file. Each request in the file contains only
 // messages that were added since the previous request. The zero value is ready to use.
 type Session struct {

@@ -93,6 +93,7 @@ func Check(r *Request) []Breach {
 	c := checker{Request: r}
 	if !r.Partial && !c.refersToItems() {
 		c.checkPairs()
+		c.checkServerPairs()
 	}
 	c.checkCalls()
 	c.checkTools()
@@ -117,6 +118,17 @@ func (c *checker) addSpot(d *stream.Diagnosis, rule string, proof Proof, what st
 		c.breaches = append(c.breaches, Breach{Diagnosis: d, Rule: rule, Proof: proof, what: what})
 	}
 	c.breaches[i].Spots = append(c.breaches[i].Spots, at)
+}
+
+// eachPart yields the parts of the messages with the numbers of their message and of themselves.
+func (c *checker) eachPart(yield func(p *protocol.Part, at [2]int) bool) {
+	for i := range c.Messages {
+		for j := range c.Messages[i].Parts {
+			if !yield(&c.Messages[i].Parts[j], [2]int{i, j}) {
+				return
+			}
+		}
+	}
 }
 
 // maxSpots is the maximum number of places that a message names.

@@ -57,6 +57,10 @@ const (
 
 // TestRules checks that each broken rule is reported, and that requests that almost break a rule are accepted.
 func TestRules(t *testing.T) {
+	const (
+		searchA = `{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}`
+		foundA  = `{"type":"web_search_tool_result","tool_use_id":"srvtoolu_1","content":[]}`
+	)
 	user := func(parts ...string) string { return `{"role":"user","content":[` + strings.Join(parts, ",") + `]}` }
 	contents := func(parts ...string) string { return `{"role":"user","parts":[` + strings.Join(parts, ",") + `]}` }
 	for _, test := range []struct{ name, target, want, messages string }{
@@ -78,8 +82,13 @@ func TestRules(t *testing.T) {
 		{"a call twice", "anthropic", "id-unique",
 			askA + "," + oneA + "," + user(res1A) + "," + oneA + "," + user(res1A)},
 		{"a call twice, one result", "anthropic", "id-unique", askA + "," + oneA + "," + oneA + "," + user(res1A)},
-		{"a tool of the provider", "anthropic", "",
-			askA + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_1","name":"web_search","input":{}}]},{"role":"user","content":"go on"}`},
+		{"a tool of the provider", "anthropic", "server-call-answered", askA + `,{"role":"assistant","content":[` + searchA + `]},{"role":"user","content":"go on"}`},
+		{"a tool of the provider, with its result", "anthropic", "",
+			askA + `,{"role":"assistant","content":[` + searchA + `,` + foundA + `]},{"role":"user","content":"go on"}`},
+		{"the result of a provider's tool alone", "anthropic", "server-result-has-call", askA + `,{"role":"assistant","content":[` + foundA + `]}`},
+		{"code of the provider that waits for a call", "anthropic", "",
+			askA + `,{"role":"assistant","content":[{"type":"server_tool_use","id":"srvtoolu_2","name":"code_execution","input":{}},` +
+				`{"type":"tool_use","id":"toolu_q1","name":"ls","input":{},"caller":{"type":"code_execution_20250825","tool_id":"srvtoolu_2"}}]},` + user(res1A)},
 		// Anthropic: ids, names, arguments, contents.
 		{"an id with a dot", "anthropic", "id-legal",
 			askA + `,{"role":"assistant","content":[{"type":"tool_use","id":"functions.ls:0","name":"ls","input":{}}]}`},
