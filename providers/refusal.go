@@ -28,9 +28,9 @@ func (x *Exchange) refusalOf(said *stream.FailureInfo, words string, turn int32)
 	switch {
 	case said.By != 0 && said.By != stream.Provider, x.AnsweredHere, isFromGateway(x.Head, &x.Response), x.discardsOutput(said):
 		return nil
-	case isRefusalStatus(status):
+	case isRefusalStatus(status), status == 500 && x.past.hasWords(words):
 	case status < 400 && (slices.Contains(refusalCodes, said.Code) || isRefusalStatus(statusInCode(said.Code))) && !x.hasContent(turn),
-		status == 0 && (x.past.fitsWords(words) || sessionOf(x.Head) != nil && slices.Contains(refusalCodes, typeInWords(words))):
+		status == 0 && x.past.check.session != nil && x.past.hasWords(words), status == 0 && sessionOf(x.Head) != nil && slices.Contains(refusalCodes, typeInWords(words)):
 		status = 0
 	default:
 		return nil
@@ -86,10 +86,10 @@ func (x *Exchange) hasContent(turn int32) bool {
 	})
 }
 
-// fitsWords reports whether the request is from a session file, and an error contains words with which providers
-// refuse one of its breaches.
-func (h *history) fitsWords(words string) bool {
-	return h.check.session != nil && slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return hasRuleWords(&b, words) })
+// hasWords reports whether an error contains words with which providers refuse one of the request's breaches. Such words
+// count more than the status 500, with which llama.cpp refuses broken arguments in the history.
+func (h *history) hasWords(words string) bool {
+	return slices.ContainsFunc(h.check.breaches, func(b requestBreach) bool { return hasRuleWords(&b, words) })
 }
 
 // hasRuleWords reports whether an error contains words with which providers refuse the breach.
@@ -550,11 +550,11 @@ var ruleFields = map[string][]string{
 // rule.
 var ruleWords = map[string][]string{
 	"call-answered":                 {"without `tool_result`", "must be followed by", "did not have response messages", "no tool output found", "expected toolresult", "not the same number", "number of function response", "function call turn", "tool use concurrency issues"},
-	"result-has-call":               {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number", "tool result's tool id", "does not follow tool call"},
+	"result-has-call":               {"unexpected `tool_use_id`", "must be a response to", "no tool call found", "exceeds the number of tooluse", "tool_call_id", "function call turn", "not the same number", "tool result's tool id", "does not follow tool call", "unexpected role 'tool'"},
 	requestrules.ServerCallAnswered: {"was found without a corresponding"},
 	"server-result-has-call":        {"unexpected `tool_use_id`", "must have a corresponding"},
 	"result-once":                   {"single result", "number of function response", "found multiple", "unexpected `tool_use_id`", "must be a response to", "exceeds the number of tooluse"},
-	"result-follows":                {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn", "does not follow tool call"},
+	"result-follows":                {"without `tool_result`", "unexpected `tool_use_id`", "must be followed by", "expected toolresult", "at the beginning of this message", "function call turn", "does not follow tool call", "unexpected role 'tool'"},
 	"id-unique":                     {"must be unique", "duplicate"},
 	"item-unique":                   {"duplicate"},
 	"id-legal":                      {"too long", "max_length", "should match pattern", "length of 9", "length less than or equal to", "regular expression pattern"},
