@@ -261,7 +261,7 @@ func (p *searchPath) addMatch(path string, rest []string, into func(string)) {
 // have.
 func isLogName(stem string) bool {
 	switch strings.ToLower(filepath.Ext(stem)) {
-	case ".jsonl", ".ndjson", ".json", ".sse", ".log", ".tsc", ".har", ".zhar", ".flow", ".yaml", ".yml", ".cassette", ".trace":
+	case ".jsonl", ".ndjson", ".json", ".sse", ".log", ".tsc", ".har", ".zhar", ".flow", ".yaml", ".yml", ".cassette", ".trace", ".httprr":
 		return true
 	}
 	return false

@@ -33,6 +33,7 @@ var All = []capture.Format{
 	cassette,
 	jsonCassette,
 	curlTrace,
+	httprr,
 	httpDump,
 	claudeTrace,
 	claudeTap,

@@ -24,6 +24,7 @@ var recorded = []struct {
 	{flow, []string{"all.flow"}},
 	{cassette, []string{"vcrpy.yaml", "parsed-body.yaml", "ruby.yml", "go-vcr.yaml", "httpmock.yaml"}},
 	{jsonCassette, []string{"cassette.json"}},
+	{httprr, []string{"recording.httprr"}},
 	{curlTrace, []string{"curl-trace.txt", "curl-trace-ascii.txt"}},
 	{claudeTrace, []string{"claude-trace.jsonl"}},
 	{claudeTap, []string{"claude-tap.jsonl"}},
