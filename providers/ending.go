@@ -195,6 +195,32 @@ func (x *Exchange) AsksNothing() bool {
 	return (x.Head.Method == "GET" || x.Head.Method == "DELETE") && !x.requests.upgrades && x.in.forcedFor(x.Number) == nil
 }
 
+// promptKeys are the keys of the fields that contain the input for a model, in providers' and applications' requests.
+var promptKeys = map[string]bool{
+	"messages": true, "message": true, "input": true, "inputs": true, "prompt": true, "prompts": true, "contents": true, "content": true,
+	"text": true, "query": true, "question": true, "instructions": true, "system": true, "conversation": true, "history": true,
+	"chat": true, "request": true, "body": true, "data": true, "payload": true, "params": true, "args": true, "arguments": true,
+	"model": true, "modelId": true, "tools": true, "stream": true,
+}
+
+// hasNoPrompt reports whether the body of the request is an object without a field for a model, and the response is a
+// single frame of no event stream.
+func (x *Exchange) hasNoPrompt() bool {
+	if x.Framing == "SSE" || len(x.pending) != 1 || x.Head.Status >= 400 || x.in.forcedFor(x.Number) != nil {
+		return false
+	}
+	s := json.Scan(x.Request.Bytes(0, x.Request.Size()))
+	if s.Kind() != '{' {
+		return false
+	}
+	for ok := s.Object(); ok; ok = s.Member() {
+		if promptKeys[string(s.Key())] {
+			return false
+		}
+	}
+	return s.End() == nil
+}
+
 // endPlain ends the turn of an exchange without a model.
 func (x *Exchange) endPlain() {
 	if x.decoder == nil && x.EndReason == "" && x.Head.Status != 0 && !x.AnsweredHere && (x.isPlain() || x.AsksNothing() && x.Head.Status < 400) {

@@ -43,6 +43,38 @@ func TestGateways(t *testing.T) {
 	}
 }
 
+// TestNoModel checks which exchanges are requests without a model. Such an exchange has no finding, while a response in
+// an unknown protocol has one.
+func TestNoModel(t *testing.T) {
+	const answer, events = `{"id":"x","status":"done"}`, "data: {\"id\":\"x\"}\n\ndata: {\"id\":\"y\"}\n\n"
+	for _, test := range []struct {
+		name, path, request, response string
+		status                        int
+		plain                         bool
+	}{
+		{"the path names another service", "/v1/moderations", `{"model":"m","input":"a"}`, answer, 200, true},
+		{"progress of a download", "/api/pull", `{"model":"m"}`, "{\"status\":\"pulling manifest\"}\n{\"status\":\"success\"}\n", 200, true},
+		{"cached contents have a model", "/v1beta/cachedContents", `{"contents":[]}`, `{"name":"cachedContents/a","model":"models/m","usageMetadata":{"totalTokenCount":9}}`, 200, true},
+		{"no field for a model", "/key/generate", `{"team":"t"}`, answer, 200, true},
+		{"no field for a model, in several lines", "/key/generate", "{\n\"team\": \"t\"\n}", answer, 200, true},
+		{"a question", "/chat", `{"question":"a"}`, answer, 200, false},
+		{"a model", "/run", `{"model":"m"}`, answer, 200, false},
+		{"not JSON", "/run", "team=t", answer, 200, false},
+		{"an incomplete request", "/run", `{"team":"t"`, answer, 200, false},
+		{"a stream", "/run", `{"team":"t"}`, events, 200, false},
+		{"several lines", "/run", `{"team":"t"}`, answer + "\n" + answer + "\n", 200, false},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(test.request), Head: &stream.Head{Method: "POST", URL: "https://llm.example" + test.path}})
+		in.Write(stream.Record{Exchange: 1, Data: []byte(test.response), Head: &stream.Head{Status: test.status}})
+		in.Write(stream.Record{Exchange: 1, End: true})
+		x, found := in.Exchange(1), in.Session().Turns[0].Findings
+		if plain := x.Protocol == &plainHTTP; plain != test.plain || (len(found) == 0) != test.plain {
+			t.Errorf("%s: protocol %s, findings %+v", test.name, x.Protocol.Name, found)
+		}
+	}
+}
+
 // TestRefusalReasons checks that common refusals have a reason.
 func TestRefusalReasons(t *testing.T) {
 	for _, test := range []struct {

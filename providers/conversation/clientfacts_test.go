@@ -79,6 +79,9 @@ func TestPurpose(t *testing.T) {
 		{"POST", "/v1/messages/count_tokens", Count}, {"POST", "/v1beta/models/gemini-x:countTokens", Count},
 		{"GET", "/inference-profiles", Models}, {"POST", "/v1/embeddings", Embeddings}, {"POST", "/api/event_logging/batch", Telemetry},
 		{"POST", "/v1/messages", ""}, {"POST", "/v1beta/models/gemini-x:streamGenerateContent", ""}, {"POST", "/model/claude-x/invoke", ""},
+		{"POST", "/api/pull", Other}, {"POST", "/v1/messages/batches", Other}, {"POST", "/v1/messages/batches/b/cancel", Other},
+		{"POST", "/v1beta/cachedContents", Other}, {"POST", "/upload/v1beta/files", Other}, {"POST", "/v1/audio/speech", Other},
+		{"POST", "/v1/conversations", ""}, {"POST", "/v1/audio/chat", ""}, {"POST", "/v1/projects/p/models/m:rawPredict", ""},
 		{"GET", "/v1/responses", ""}, {"POST", "/v1/models", ""}, {"POST", "/v1/chat/completions", ""},
 	} {
 		if got := PurposeOfPath(c.method, c.path); got != c.want {

@@ -191,6 +191,15 @@ var paths = []struct{ end, purpose string }{
 	{"/v1/metrics", Telemetry}, {"/v1/logs", Telemetry}, {"/analytics-events/", Telemetry},
 	{":loadCodeAssist", Other}, {":onboardUser", Other}, {":retrieveUserQuota", Other}, {":listExperiments", Other},
 	{":fetchAdminControls", Other}, {":recordCodeAssistMetrics", Telemetry},
+	{"/oauth/token", Other}, {"/files", Other}, {"/uploads", Other}, {"/upload/", Other}, {"/batches", Other}, {"/batches/", Other},
+	{"/vector_stores", Other}, {"/vector_stores/", Other}, {"/containers", Other}, {"/skills", Other}, {"/evals", Other},
+	{"/fine_tuning/", Other}, {"/cachedContents", Other}, {":batchGenerateContent", Other}, {"/guardrail/", Other},
+	{"/client_secrets", Other}, {"/realtime/sessions", Other}, {"/realtime/transcription_sessions", Other}, {"/realtime/calls", Other},
+	{"/moderations", Other}, {"/rerank", Other}, {"/score", Other}, {"/classify", Other}, {"/ocr", Other}, {"/detokenize", Other},
+	{"/apply-template", Other}, {"/images/generations", Other}, {"/images/edits", Other}, {"/images/variations", Other},
+	{"/audio/speech", Other}, {"/audio/transcriptions", Other}, {"/audio/translations", Other}, {":predict", Other},
+	{":predictLongRunning", Other}, {"/api/pull", Other}, {"/api/push", Other}, {"/api/create", Other}, {"/api/copy", Other},
+	{"/api/blobs/", Other}, {"/graphql", Other},
 	{"/api/hello", Health}, {"/health", Health}, {"/healthz", Health}, {"/ready", Health}, {"/api/version", Health},
 }
 

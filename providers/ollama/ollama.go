@@ -139,7 +139,7 @@ func writeRequest(r protocol.Request, _ protocol.HostFeatures) (path string, bod
 
 // wireMarks describes Ollama's protocol to code that doesn't decode it.
 var wireMarks = marks.Protocol{
-	Asides: []string{"/api/embed", "/api/show", "/api/pull"},
+	Asides: []string{"/api/embed", "/api/show", "/api/pull", "/api/push", "/api/create"},
 	Rules:  []marks.Rule{{Is: marks.Chunk, When: "model created_at done", Ends: "done:t", Last: true}},
 	Ending: "total_duration", Unnamed: true, Lines: true,
 	Identity: &marks.Identity{Model: "model", Made: "created_at", Took: "total_duration"},
