@@ -48,6 +48,54 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "dify-key", after: "dataset-", shape: `[A-Za-z0-9]{24}`, is: isShuffled, ends: noName, hit: "dataset-{24}", miss: "dataset-{6}", from: "docs.dify.ai: API keys"},
 	{name: "unleash-token", after: "default:", shape: `[a-z]{2,20}\.[0-9a-f]{56}`, hit: "default:production.{x56}", miss: "default:production.{x6}", from: "docs.getunleash.io: API tokens"},
 	{name: "unleash-token", after: "*:", shape: `[a-z]{2,20}\.[0-9a-f]{56}`, where: isAfterLoneStar, hit: "*:production.{x56}", miss: "**:production.{x6}", from: "docs.getunleash.io: API tokens"},
+	{name: "continue-key", after: "con-", begins: true, shape: `[0-9a-f]{64}`, hit: "con-{x64}", miss: "con-{x6}", from: "docs.continue.dev: API keys"},
+	{name: "percy-token", after: "web_", begins: true, shape: `[0-9a-f]{64}`, is: mixedCheck(3), ends: noName, hit: "web_{x64}", miss: "web_{x6}", from: "browserstack.com/docs: Percy tokens"},
+	{name: "percy-token", after: "app_", begins: true, shape: `[0-9a-f]{64}`, is: mixedCheck(3), ends: noName, hit: "app_{x64}", miss: "app_{x6}", from: "browserstack.com/docs: Percy tokens"},
+	{name: "percy-token", after: "auto_", begins: true, shape: `[0-9a-f]{64}`, is: mixedCheck(3), ends: noName, hit: "auto_{x64}", miss: "auto_{x6}", from: "browserstack.com/docs: Percy tokens"},
+	{name: "apollo-key", after: "service:", begins: true, shape: `[\w.-]{1,60}:[\w-]{22}`, is: isShuffledPart, ends: noData, hit: "service:my-graph:{22}", miss: "service:my-graph:{6}", from: "apollographql.com/docs: API keys"},
+	{name: "apollo-key", after: "user:gh.", begins: true, shape: `[\w.-]{1,60}:[\w-]{22}`, is: isShuffledPart, ends: noData, hit: "user:gh.bob:{22}", miss: "user:gh.bob:{6}", from: "apollographql.com/docs: API keys"},
+	{name: "flagsmith-key", after: "ser.", begins: true, shape: `[\w-]{22}`, is: isShuffled, ends: noData, hit: "ser.{22}", miss: "ser.{6}", from: "docs.flagsmith.com: server-side keys"},
+	{name: "bland-key", after: "org_", begins: true, shape: `[0-9a-f]{60,}`, is: mixedCheck(3), hit: "org_{x80}", miss: "org_{x6}", from: "docs.bland.ai: API keys"},
+	{name: "inference-key", after: "inference-", begins: true, shape: `[0-9a-f]{32}`, is: mixedCheck(3), ends: noName, hit: "inference-{x32}", miss: "inference-{x6}", from: "docs.inference.net: API keys"},
+	{name: "mintlify-key", after: "mint_", begins: true, shape: `[\w-]{20,}`, is: isMixedOrShuffled, ends: noData, hit: "mint_{22}", miss: "mint_{6}", from: "mintlify.com/docs: API keys"},
+	{name: "qstash-key", after: "sig_", begins: true, shape: `[A-Za-z0-9]{26,36}`, is: isScattered, ends: noName, hit: "sig_{28}", miss: "sig_{6}", from: "upstash.com/docs: QStash"},
+	{name: "sindri-key", after: "sindri_", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "sindri_{32}", miss: "sindri_{6}", from: "sindri.app/docs: API keys"},
+	{name: "sindri-key", after: "sindri-", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "sindri-{32}", miss: "sindri-{6}", from: "sindri.app/docs: API keys"},
+	{name: "depot-token", after: "depot_org_", begins: true, shape: `[0-9a-f]{60,}`, hit: "depot_org_{x64}", miss: "depot_org_{x6}", from: "depot.dev/docs: authentication"},
+	{name: "depot-token", after: "depot_project_", begins: true, shape: `[0-9a-f]{60,}`, hit: "depot_project_{x64}", miss: "depot_project_{x6}", from: "depot.dev/docs: authentication"},
+	{name: "depot-token", after: "depot_user_", begins: true, shape: `[0-9a-f]{60,}`, hit: "depot_user_{x64}", miss: "depot_user_{x6}", from: "depot.dev/docs: authentication"},
+	{name: "samsara-token", after: "samsara_api_", begins: true, shape: `[A-Za-z0-9]{26,32}`, is: mixedCheck(3), hit: "samsara_api_{30}", miss: "samsara_api_{6}", from: "developers.samsara.com: authentication"},
+	{name: "samsara-token", after: "samsara_at_", begins: true, shape: `[A-Za-z0-9]{26,32}`, is: isMixedOrShuffled, hit: "samsara_at_{28}", miss: "samsara_at_{6}", from: "developers.samsara.com: authentication"},
+	{name: "censys-token", after: "censys_", begins: true, shape: `[A-Za-z0-9]{6,}_[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "censys_{8}_{40}", miss: "censys_{6}", from: "docs.censys.com: access tokens"},
+	{name: "castai-key", after: "castai_v1_", begins: true, shape: `[a-z0-9]{64}_[a-z0-9]{8}`, hit: "castai_v1_{x64}_{x8}", miss: "castai_v1_{x6}", from: "shape seen in betterleaks"},
+	{name: "veracode-key", after: "vera01ei-", begins: true, shape: `[0-9a-f]{32,}`, hit: "vera01ei-{x32}", miss: "vera01ei-{x6}", from: "docs.veracode.com: API credentials"},
+	{name: "veracode-key", after: "vera01es-", begins: true, shape: `[0-9a-f]{32,}`, hit: "vera01es-{x128}", miss: "vera01es-{x6}", from: "docs.veracode.com: API credentials"},
+	{name: "trufflehog-key", after: "thog-key-", begins: true, shape: `[0-9a-f]{16,}`, is: mixedCheck(2.5), hit: "thog-key-{x16}", miss: "thog-key-{x6}", from: "shape seen in trufflehog"},
+	{name: "trufflehog-key", after: "thog-secret-", begins: true, shape: `[0-9a-f]{16,}`, is: mixedCheck(2.5), hit: "thog-secret-{x32}", miss: "thog-secret-{x6}", from: "shape seen in trufflehog"},
+	{name: "salad-key", after: "salad_cloud_", begins: true, shape: `\w{16,}`, is: isMixedOrShuffled, hit: "salad_cloud_user_{32}", miss: "salad_cloud_{6}", from: "docs.salad.com: API keys"},
+	{name: "api-key", after: "apikey_", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), ends: noName, hit: "apikey_{x64}", miss: "apikey_{6}", from: "shape seen in betterleaks"},
+	{name: "gocardless-token", after: "sandbox_", begins: true, shape: `[\w=-]{40}`, is: isShuffled, ends: noData, hit: "sandbox_{40}", miss: "sandbox_{6}", from: "developer.gocardless.com: access tokens"},
+	{name: "proof-key", after: "prf_", begins: true, shape: `[\w-]{20,80}`, is: isShuffled, ends: noData, hit: "prf_{36}", miss: "prf_{6}", from: "shape seen in betterleaks"},
+	{name: "launchdarkly-key", after: "rel-", begins: true, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, ends: noName, hit: "rel-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "rel-{x8}", from: "launchdarkly.com/docs: keys"},
+	{name: "launchdarkly-key", after: "mob-", begins: true, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`, ends: noName, hit: "mob-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "mob-{x8}", from: "launchdarkly.com/docs: keys"},
+	{name: "api-key", after: "key_", begins: true, shape: `[0-9a-f]{28,}`, is: mixedCheck(2.5), ends: noName, hit: "key_{x64}", miss: "key_{6}", from: "docs.cursor.com: API keys"},
+	{name: "mailgun-key", after: "key-", begins: true, shape: `[0-9a-f]{32}`, is: mixedCheck(2), ends: noName, hit: "key-{x32}", miss: "key-{x8}", from: "documentation.mailgun.com: API keys"},
+	{name: "vercel-blob-token", after: "vercel_blob_rw_", begins: true, shape: `\w{30,}`, hit: "vercel_blob_rw_{47}", miss: "vercel_blob_rw_token", from: "vercel.com/docs: Blob tokens"},
+	{name: "openshift-token", after: "sha256~", begins: true, shape: `[\w-]{43}`, hit: "sha256~{43}", miss: "sha256~{12}", from: "docs.openshift.com: OAuth tokens"},
+	{name: "endor-key", after: "endr+", begins: true, shape: `[A-Za-z0-9-]{16}`, hit: "endr+{16}", miss: "endr+{6}", from: "shape seen in betterleaks"},
+	{name: "shippo-token", after: "shippo_live_", begins: true, shape: `[0-9a-fA-F]{40}`, hit: "shippo_live_{x40}", miss: "shippo_live_{x8}", from: "docs.goshippo.com: authentication"},
+	{name: "shippo-token", after: "shippo_test_", begins: true, shape: `[0-9a-fA-F]{40}`, hit: "shippo_test_{x40}", miss: "shippo_test_{x8}", from: "docs.goshippo.com: authentication"},
+	{name: "cal-key", after: "cal_", begins: true, shape: `[0-9a-f]{32}`, is: mixedCheck(3), ends: noName, hit: "cal_{x32}", miss: "cal_{6}", from: "cal.com/docs: API keys"},
+	{name: "incident-io-key", after: "inc_live_", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "inc_live_{x64}", miss: "inc_live_{6}", from: "api-docs.incident.io: API keys"},
+	{name: "incident-io-key", after: "inc_test_", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "inc_test_{x64}", miss: "inc_test_{6}", from: "api-docs.incident.io: API keys"},
+	{name: "tiktok-token", after: "act.", begins: true, shape: `[A-Za-z0-9]{40,80}![0-9]{4}\.[a-z]{2}`, hit: "act.{60}!{d4}.va", miss: "act.{6}", from: "developers.tiktok.com: access tokens"},
+	{name: "plaid-token", after: "access-sandbox-", begins: true, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-sandbox-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-sandbox-{x8}", from: "plaid.com/docs: access tokens"},
+	{name: "plaid-token", after: "access-development-", begins: true, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-development-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-development-{x8}", from: "plaid.com/docs: access tokens"},
+	{name: "plaid-token", after: "access-production-", begins: true, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-production-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-production-{x8}", from: "plaid.com/docs: access tokens"},
+	{name: "tableau-token", after: "==:", where: isAfterBase64(22), shape: `[A-Za-z0-9]{32}`, is: isMixedOrShuffled, ends: noName, hit: "{22}==:{32}", miss: "{6}==:{32}", from: "shape seen in betterleaks"},
+	{name: "make-webhook", after: ".make.com/", shape: `[a-z0-9]{28,}`, is: mixedCheck(3), hit: "https://hook.eu1.make.com/{b32}", miss: "https://www.make.com/en/integrations", from: "make.com/en/help: webhooks"},
+	{name: "webhook", after: "/hooks/", where: isChatHook, shape: `[A-Za-z0-9/]{26,}`, is: isUnlikely, ends: noName, hit: "https://chat.example/hooks/{61}", miss: "https://app.example/src/hooks/useInfiniteQueryWithParams2", from: "developers.mattermost.com: incoming webhooks"},
+	{name: "ping-url", after: "hc-ping.com/", shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "https://hc-ping.com/{x8}-{x4}-{x4}-{x4}-{x12}", miss: "https://hc-ping.com/{x8}", from: "healthchecks.io/docs: pinging API"},
 	{name: "mysql-hash", after: "'*", shape: `[0-9A-F]{40}`, ends: isQuote, hit: "IDENTIFIED WITH mysql_native_password AS '*{X40}'", miss: "'*{X8}'", from: "dev.mysql.com: password hashing"},
 	{name: "signed-cookie", after: ".eJ", shape: `[\w-]{20,}\.[\w-]{6}\.[\w-]{27,43}`, is: isShuffled, ends: noName, hit: ".eJw{80}.{6}.{27}", miss: ".eJw{6}", from: "itsdangerous.palletsprojects.com: signing"},
 	{name: "configcat-key", after: "configcat-sdk-1/", shape: `[\w-]{22}/[\w-]{22}`, hit: "configcat-sdk-1/{22}/{22}", miss: "configcat-sdk-1/{6}", from: "configcat.com/docs: SDK keys"},
@@ -226,6 +274,14 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "api-key", after: "-live-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-live-{32}", miss: "acme-live-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "-prod-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-prod-{32}", miss: "acme-prod-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "-production-", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme-production-{32}", miss: "acme-production-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_key_", shape: `[\w-]{24,}`, where: isSecretPrefix, is: isScatteredRun, hit: "acme_key_{40}", miss: "acme_key_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_token_", shape: `[\w-]{24,}`, where: isSecretPrefix, is: isScatteredRun, hit: "acme_token_{40}", miss: "acme_token_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_tok_", shape: `[\w-]{24,}`, where: isSecretPrefix, is: isScatteredRun, hit: "acme_tok_{40}", miss: "acme_tok_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_sec_", shape: `[\w-]{24,}`, where: isSecretPrefix, is: isScatteredRun, hit: "acme_sec_{40}", miss: "acme_sec_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-key-", shape: `[\w-]{24,}`, where: isSecretPrefix, is: isScatteredRun, hit: "acme-key-{40}", miss: "acme-key-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "_api_", shape: `[\w-]{24,}`, where: isSecretPrefix, is: isScatteredRun, hit: "acme_api_{40}", miss: "acme_api_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-api-", shape: `[\w-]{24,}`, where: isSecretPrefix, is: isScatteredRun, hit: "acme-api-{40}", miss: "acme-api-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
+	{name: "api-key", after: "-pat-", shape: `[\w-]{24,}`, where: isSecretPrefix, is: isScatteredRun, hit: "acme-pat-{40}", miss: "acme-pat-of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 })
 
 // botID requires a bot's number before the colon.
@@ -246,6 +302,13 @@ var (
 	isAfterDigest   = isAfterHex(32)
 	isAfterObjectID = isAfterHex(24)
 )
+
+// isAfterBase64 returns a function that requires n characters of base64 before two equals signs and a colon.
+func isAfterBase64(n int) func(tail []byte) bool {
+	return func(tail []byte) bool { return countTrailing(bytes.TrimRight(tail, "=:"), inBase64) == n }
+}
+
+var inBase64 = classOf("+/", "az", "AZ", "09")
 
 var inUUID = classOf("-", "09", "af")
 
@@ -294,6 +357,9 @@ func isRedisPrompt(tail []byte) bool {
 	line, _, _ := bytes.Cut(lastLine(tail), []byte("AUTH "))
 	return len(line) == 0 || bytes.HasSuffix(line, []byte("> "))
 }
+
+// isChatHook reports whether a URL for webhooks is not that of Zapier, which has a rule of its own.
+func isChatHook(tail []byte) bool { return !bytes.HasSuffix(tail, []byte("zapier.com/hooks/")) }
 
 // isPasswordPrompt reports whether a script waits for a prompt for a password before its last line.
 func isPasswordPrompt(tail []byte) bool {

@@ -175,6 +175,15 @@ func isKeyRun(text []byte) bool {
 	return false
 }
 
+// isScatteredRun is like isKeyRun, but requires letters of both cases.
+func isScatteredRun(text []byte) bool { return hasBothCases(text) && isKeyRun(text) }
+
+// isShuffledPart requires a random string after a name and a colon.
+func isShuffledPart(text []byte) bool {
+	_, part, _ := bytes.Cut(text, []byte(":"))
+	return isShuffled(part)
+}
+
 // hasOpenAIMark requires the mark that all keys of OpenAI have in their middle.
 func hasOpenAIMark(text []byte) bool { return bytes.Contains(text, []byte("T3BlbkFJ")) }
 
