@@ -35,9 +35,10 @@ type gaps struct {
 }
 
 // checkBeginning reports that the beginning of the response is missing, if an event shows this. Logs are rotated, or
-// read from their last lines, so they may begin anywhere in a response. No party is at fault for that.
+// read from their last lines, so they may begin anywhere in a response. No party is at fault for that. A source that has
+// the status of the response also has its beginning.
 func (g *gaps) checkBeginning(e *stream.Event) {
-	if g.x.Head.Wrappers == "" && !g.x.Head.EndUnknown || e.Turn > 0 {
+	if g.x.Head.Wrappers == "" && !g.x.Head.EndUnknown || g.x.Head.Status != 0 || e.Turn > 0 {
 		return
 	}
 	first := g.firstFrame == g.x.frame+1
@@ -54,7 +55,7 @@ func (g *gaps) checkBeginning(e *stream.Event) {
 		t := g.turnOf(e.Turn)
 		g.endsFirst = g.x.Framing == "SSE" && (t == nil || len(t.Calls) == 0 && !hasText(t))
 	case stream.CallOpen:
-		if info := stream.PayloadOf[stream.CallInfo](*e); info.Name == "" && (info.ID == "" || g.beganBefore) {
+		if info := stream.PayloadOf[stream.CallInfo](*e); info.Name == "" && !info.Discarded && (info.ID == "" || g.beganBefore) {
 			g.beganBefore, info.LateStart = true, true
 			e.What = &info
 		}

@@ -161,3 +161,39 @@ func TestLateStartBetweenCalls(t *testing.T) {
 		}
 	}
 }
+
+// TestStatusSeen checks that a source that has the status of a response has its beginning as well: faults in the first
+// frames are faults of the response. A call that Google discarded has no name, and no log is to blame for that.
+func TestStatusSeen(t *testing.T) {
+	const (
+		nameless  = `{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]},"finish_reason":"tool_calls"}]}`
+		discarded = `{"candidates":[{"finishReason":"MALFORMED_FUNCTION_CALL","index":0}],"modelVersion":"m","responseId":"r"}`
+	)
+	for _, test := range []struct {
+		name, frame string
+		status      int
+		want        string
+	}{
+		{"a log", nameless, 0, "RECORD_GAP"},
+		{"a HAR file", nameless, 200, "ID_MISSING NAME_MISSING"},
+		{"a discarded call in a log", discarded, 0, "GENERATION_REJECTED"},
+		{"a discarded call in a HAR file", discarded, 200, "GENERATION_REJECTED"},
+	} {
+		var in Inspector
+		in.Write(stream.Record{Exchange: 1, Head: &stream.Head{Wrappers: "har", Status: test.status}, Data: []byte("data: " + test.frame + "\n\n"), At: stream.NoTime})
+		in.Write(stream.Record{Exchange: 1, End: true, At: stream.NoTime})
+		in.Close()
+		var codes []string
+		for _, turn := range in.Session().Turns {
+			for _, f := range append(slices.Clone(turn.Findings), turn.Calls[0].Findings...) {
+				if f.Severity != stream.Info && f.Code != "NO_TERMINATOR" {
+					codes = append(codes, f.Code)
+				}
+			}
+		}
+		slices.Sort(codes)
+		if got := strings.Join(codes, " "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}

@@ -235,11 +235,12 @@ func (d *decoder) reportRefusal(ch *candidateState, reason string, message json.
 	c := d.openNextCall(stream.CallInfo{
 		Name: attemptName(message.Text()), Kind: "function", Choice: ch.index, Freeform: true, Discarded: true,
 	})
+	described := "without describing it"
 	if message.HasText() {
 		c.Args(message)
+		described = "and toolscope shows the provider's description of it"
 	}
-	d.turn.Once(protocol.GenerationRejected,
-		"%s: the provider discarded a call that the model wrote; toolscope shows the provider's description of that call", stream.Fact(reason))
+	d.turn.Once(protocol.GenerationRejected, "%s: the provider discarded a call that the model wrote, %s", stream.Fact(reason), stream.Own(described))
 }
 
 // attemptName returns the name of the call in a finishMessage, or "" if there is none. The message quotes the model's
