@@ -76,7 +76,6 @@ func (p *pairing) readModel(i int, before protocol.Role) {
 					p.doubled = map[string]bool{}
 				}
 				p.doubled[part.ID] = true
-				p.calls[n].answered = true
 			}
 			p.latest[part.ID] = len(p.calls)
 			p.open = append(p.open, len(p.calls))

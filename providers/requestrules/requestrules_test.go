@@ -29,30 +29,32 @@ func rulesOf(t *testing.T, target, request string) string {
 
 // Parts of requests: a question, calls and results in each protocol.
 const (
-	askA     = `{"role":"user","content":"list the ports"}`
-	twoA     = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}},{"type":"tool_use","id":"toolu_q2","name":"ls","input":{"d":1}}]}`
-	oneA     = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}}]}`
-	res1A    = `{"type":"tool_result","tool_use_id":"toolu_q1","content":"a"}`
-	res2A    = `{"type":"tool_result","tool_use_id":"toolu_q2","content":"b"}`
-	textA    = `{"type":"text","text":"and then?"}`
-	askC     = `{"role":"user","content":"list the ports"}`
-	twoC     = `{"role":"assistant","content":null,"tool_calls":[{"id":"call_p1","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"call_p2","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
-	res1C    = `{"role":"tool","tool_call_id":"call_p1","content":"a"}`
-	res2C    = `{"role":"tool","tool_call_id":"call_p2","content":"b"}`
-	callR    = `{"type":"function_call","id":"fc_k1","call_id":"call_p1","name":"ls","arguments":"{}"}`
-	resR     = `{"type":"function_call_output","call_id":"call_p1","output":"a"}`
-	askG     = `{"role":"user","parts":[{"text":"list the ports"}]}`
-	callG    = `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"cat","args":{}}}]}`
-	lsG      = `{"functionResponse":{"name":"ls","response":{"output":"a"}}}`
-	catG     = `{"functionResponse":{"name":"cat","response":{"output":"b"}}}`
-	askB     = `{"role":"user","content":[{"text":"list the ports"}]}`
-	callB    = `{"role":"assistant","content":[{"toolUse":{"toolUseId":"tooluse_w1","name":"ls","input":{}}}]}`
-	resB     = `{"toolResult":{"toolUseId":"tooluse_w1","content":[{"text":"a"}]}}`
-	sayB     = `{"text":"and then?"}`
-	markedA  = `{"role":"user","content":[{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}]}`
-	nineC    = `{"role":"assistant","content":"","tool_calls":[{"id":"a1b2c3d4e","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
-	resNineC = `{"role":"tool","tool_call_id":"a1b2c3d4e","name":"ls","content":"a"}`
-	longID   = "call_0123456789012345678901234567890123456789"
+	askA        = `{"role":"user","content":"list the ports"}`
+	twoA        = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}},{"type":"tool_use","id":"toolu_q2","name":"ls","input":{"d":1}}]}`
+	oneA        = `{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q1","name":"ls","input":{}}]}`
+	res1A       = `{"type":"tool_result","tool_use_id":"toolu_q1","content":"a"}`
+	res2A       = `{"type":"tool_result","tool_use_id":"toolu_q2","content":"b"}`
+	textA       = `{"type":"text","text":"and then?"}`
+	askC        = `{"role":"user","content":"list the ports"}`
+	twoC        = `{"role":"assistant","content":null,"tool_calls":[{"id":"call_p1","type":"function","function":{"name":"ls","arguments":"{}"}},{"id":"call_p2","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
+	res1C       = `{"role":"tool","tool_call_id":"call_p1","content":"a"}`
+	res2C       = `{"role":"tool","tool_call_id":"call_p2","content":"b"}`
+	callR       = `{"type":"function_call","id":"fc_k1","call_id":"call_p1","name":"ls","arguments":"{}"}`
+	resR        = `{"type":"function_call_output","call_id":"call_p1","output":"a"}`
+	askG        = `{"role":"user","parts":[{"text":"list the ports"}]}`
+	callG       = `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"cat","args":{}}}]}`
+	onlyLsG     = `{"role":"model","parts":[{"functionCall":{"name":"ls","args":{}}}]}`
+	lsG         = `{"functionResponse":{"name":"ls","response":{"output":"a"}}}`
+	catG        = `{"functionResponse":{"name":"cat","response":{"output":"b"}}}`
+	askB        = `{"role":"user","content":[{"text":"list the ports"}]}`
+	callB       = `{"role":"assistant","content":[{"toolUse":{"toolUseId":"tooluse_w1","name":"ls","input":{}}}]}`
+	resB        = `{"toolResult":{"toolUseId":"tooluse_w1","content":[{"text":"a"}]}}`
+	sayB        = `{"text":"and then?"}`
+	markedA     = `{"role":"user","content":[` + markedTextA + `]}`
+	nineC       = `{"role":"assistant","content":"","tool_calls":[{"id":"a1b2c3d4e","type":"function","function":{"name":"ls","arguments":"{}"}}]}`
+	resNineC    = `{"role":"tool","tool_call_id":"a1b2c3d4e","name":"ls","content":"a"}`
+	markedTextA = `{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}`
+	longID      = "call_0123456789012345678901234567890123456789"
 )
 
 // TestRules checks that each broken rule is reported, and that requests that almost break a rule are accepted.
@@ -146,6 +148,7 @@ func TestRules(t *testing.T) {
 		{"mistral, the model speaks after results", "mistral", "", askC + "," + nineC + "," + resNineC + `,{"role":"assistant","content":"ok"},` + askC},
 		{"mistral, the user speaks after results", "mistral", "turn-order", askC + "," + nineC + "," + resNineC + "," + askC},
 		{"chat, the user speaks after results", "openai-chat", "", askC + "," + nineC + "," + resNineC + "," + askC},
+		{"five marks in a result", "anthropic", "cache-marks", askA + "," + oneA + "," + user(strings.Replace(res1A, `"a"`, "["+strings.Repeat(markedTextA+",", 4)+markedTextA+"]", 1))},
 		{"chat, five marks", "openai-chat", "", strings.Repeat(markedA+",", 5) + askC},
 		{"chat, broken arguments", "openai-chat", "arguments-json", askC + "," + strings.Replace(nineC, `"{}"`, `"{\"d\": \"a"`, 1) + "," + resNineC},
 		{"chat, a list as arguments", "openai-chat", "arguments-json", askC + "," + strings.Replace(nineC, `"{}"`, `"[1]"`, 1) + "," + resNineC},
@@ -187,6 +190,8 @@ func TestRules(t *testing.T) {
 		{"two results with one id", "result-once", askG + "," + withID(callG) + "," + contents(withID(lsG), withID(lsG), withID(catG))},
 		{"two calls and two results with one id", "", askG + "," + sameID(callG) + "," + contents(sameID(lsG), sameID(catG))},
 		{"the same id in a later step", "", askG + "," + withID(callG) + "," + contents(withID(lsG), withID(catG)) + "," + withID(callG) + "," + contents(withID(lsG), withID(catG))},
+		{"a late result", "result-follows", askG + "," + onlyLsG + "," + askG + "," + contents(lsG)},
+		{"two late results", "result-has-call result-follows", askG + "," + onlyLsG + "," + askG + "," + contents(lsG) + "," + contents(lsG)},
 		{"the model begins", "turn-order", callG + "," + contents(lsG, catG)},
 		{"calls after calls", "call-answered+", askG + "," + callG + "," + callG + "," + contents(lsG, catG)},
 		{"calls after calls, with late results", "result-follows+", askG + "," + callG + "," + callG + "," + contents(lsG, catG) + "," + contents(lsG, catG)},
@@ -212,13 +217,12 @@ func TestPartial(t *testing.T) {
 // no message if the system prompt has too many.
 func TestPlaceOfMarks(t *testing.T) {
 	to, _ := providers.FindTarget("anthropic")
-	const markedBlock = `{"type":"text","text":"a","cache_control":{"type":"ephemeral"}}`
-	system := `"system":[` + strings.Repeat(markedBlock+",", 4)
+	system := `"system":[` + strings.Repeat(markedTextA+",", 4)
 	for body, want := range map[string]int{ // the system prompt is message 0
 		`{"messages":[` + strings.Repeat(markedA+",", 6) + askA + `]}`:                                                        4,
-		`{"messages":[{"content":[` + strings.Repeat(markedBlock+",", 4) + markedBlock + `],"role":"user"},` + markedA + `]}`: 0,
+		`{"messages":[{"content":[` + strings.Repeat(markedTextA+",", 4) + markedTextA + `],"role":"user"},` + markedA + `]}`: 0,
 		`{` + system + `{"type":"text","text":"b"}],"messages":[` + askA + "," + markedA + `]}`:                               2,
-		`{` + system + markedBlock + `],"messages":[` + askA + `]}`:                                                           requestrules.NoMessage,
+		`{` + system + markedTextA + `],"messages":[` + askA + `]}`:                                                           requestrules.NoMessage,
 	} {
 		messages, _ := to.Decode([]byte(body))
 		all := requestrules.Check(&requestrules.Request{Body: []byte(body), Messages: messages, Target: to})
@@ -228,15 +232,22 @@ func TestPlaceOfMarks(t *testing.T) {
 	}
 }
 
-// TestMessages checks that a message names two places and counts all others.
+// TestMessages checks the messages of breaches: two places are named, all others are counted, and the length of an id
+// is given.
 func TestMessages(t *testing.T) {
 	to, _ := providers.FindTarget("anthropic")
-	messages, _ := to.Decode([]byte(`{"messages":[` + askA + "," + twoA + "," +
-		`{"role":"assistant","content":[{"type":"tool_use","id":"toolu_q3","name":"ls","input":{}}]},` + askA + `]}`))
-	all := requestrules.Check(&requestrules.Request{Messages: messages, Target: to})
-	want := "the request has no result for a call: toolu_q1 (ls), toolu_q2 (ls) and 1 other (messages[1])"
-	if len(all) != 1 || all[0].Message("messages[1]").Text != want {
-		t.Errorf("%+v", all)
+	call := func(id string) string {
+		return `{"role":"assistant","content":[{"type":"tool_use","id":"` + id + `","name":"ls","input":{}}]}`
+	}
+	for history, want := range map[string]string{
+		askA + "," + twoA + "," + call("toolu_q3") + "," + askA: "the request has no result for a call: toolu_q1 (ls), toolu_q2 (ls) and 1 other (messages[1])",
+		askA + "," + call("functions.ls:0"):                     "an id has more than 64 bytes, or characters other than a-zA-Z0-9_-: functions.ls:0 (ls), 14 bytes long (messages[1])",
+	} {
+		messages, _ := to.Decode([]byte(`{"messages":[` + history + `]}`))
+		all := requestrules.Check(&requestrules.Request{Messages: messages, Target: to})
+		if len(all) != 1 || all[0].Message("messages[1]").Text != want {
+			t.Errorf("%+v, want %s", all, want)
+		}
 	}
 }
 
