@@ -77,6 +77,7 @@ func TestRules(t *testing.T) {
 		{"text of the model between a call and its result", "anthropic", "", askA + "," + oneA + `,{"role":"assistant","content":"ok"},` + user(res1A)},
 		{"an answer before the result", "anthropic", "result-follows",
 			askA + "," + oneA + `,{"role":"user","content":"wait"},{"role":"assistant","content":"ok"},` + user(res1A)},
+		{"a result in a message of the model", "anthropic", "", askA + "," + oneA + `,{"role":"assistant","content":[` + res1A + `]},` + askA},
 		{"a result without its call", "anthropic", "result-has-call", askA + "," + oneA + "," + user(res1A, res2A)},
 		{"two results", "anthropic", "result-once", askA + "," + oneA + "," + user(res1A, res1A)},
 		{"a second result later", "anthropic", "result-once",
