@@ -112,7 +112,7 @@ func TestChange(t *testing.T) {
 		in.Write(stream.Record{Exchange: n, Request: true, Head: &stream.Head{Method: "POST", URL: "http://h/v1/messages"},
 			Data: []byte(fmt.Sprintf(`{"model":"m","tools":[%s],"system":%q,"messages":[%s]}`, tools, system, messages))})
 		in.Write(stream.Record{Exchange: n, End: true, Data: []byte(fmt.Sprintf(
-			`{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}`, n, read, write))})
+			`{"id":"msg_%d","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"b"}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1,"cache_read_input_tokens":%d,"cache_creation_input_tokens":%d}}`, n, read, write))})
 		turn := in.View().TurnOf(n)
 		c, found := turn.Request.Change, ""
 		for _, f := range turn.Findings {

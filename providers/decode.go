@@ -316,6 +316,7 @@ func (x *Exchange) emitEvent(e *stream.Event) {
 	x.noteTurnEnd(e, turn)
 	x.checkToolChoice(e, turn)
 	x.checkBudget(e, turn)
+	x.checkContent(e, turn)
 	x.silence.afterEvent(e, turn)
 	x.past.afterEvent(e)
 	x.requests.afterEvent(e)

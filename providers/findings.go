@@ -39,7 +39,7 @@ func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) s
 var findings = []*stream.Diagnosis{
 	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
 	codingBomb, cacheBroken, framesIgnored, toolChoiceIgnored, callLoop,
-	resultMadeUp, mediaAsText, budgetToThinking, stalled, shownCall,
+	resultMadeUp, mediaAsText, budgetToThinking, responseEmpty, stalled, shownCall,
 }
 
 var (

@@ -57,3 +57,35 @@ func finishEvents(in *Inspector) (all []stream.Event) {
 	}
 	return all
 }
+
+// TestEmptyResponse checks that a complete response without text and calls is reported, if the request has tools.
+func TestEmptyResponse(t *testing.T) {
+	tools := `,"tools":[{"name":"netstat","input_schema":{"type":"object"}}]}`
+	request := strings.TrimSuffix(portsRequest(portsAsk), "}") + tools
+	tokens := func(n string, response string) string {
+		return strings.Replace(response, `"output_tokens":1}`, `"output_tokens":`+n+`}`, 1)
+	}
+	for _, test := range []struct{ name, request, response, want string }{
+		{"nothing", request, portsAnswer("end_turn"), "the response is complete (end_turn), but has no text and no call"},
+		{"an empty text", request, portsAnswer("end_turn", `{"type":"text","text":""}`), "the response is complete (end_turn), but has no text and no call"},
+		{"only reasoning", request, portsAnswer("end_turn", portsThought), "the response is complete (end_turn), but has only reasoning: no text and no call"},
+		{"a text", request, portsAnswer("end_turn", `{"type":"text","text":"22"}`), ""},
+		{"a call", request, portsAnswer("tool_use", portsCall), ""},
+		{"a request without tools", portsRequest(portsAsk), portsAnswer("end_turn"), ""},
+		{"a stop sequence", request, portsAnswer("stop_sequence"), ""},
+		{"a paused turn", request, portsAnswer("pause_turn"), ""},
+		{"a refusal", request, portsAnswer("refusal"), ""},
+		{"content that is not read", request, tokens("400", portsAnswer("end_turn", `{"type":"video"}`)), ""},
+	} {
+		in, _ := play(otherHost, asked{test.request, test.response, 200})
+		var found string
+		for _, f := range in.Session().Turns[0].Findings {
+			if f.Code == "RESPONSE_EMPTY" {
+				found = f.Message
+			}
+		}
+		if found != test.want {
+			t.Errorf("%s: %q, want %q", test.name, found, test.want)
+		}
+	}
+}

@@ -221,6 +221,40 @@ func (x *Exchange) checkBudget(e *stream.Event, number int32) {
 	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
 }
 
+var responseEmpty = &stream.Diagnosis{
+	Code: "RESPONSE_EMPTY", Severity: stream.Info, By: stream.Model,
+	Verdict: "empty",
+	Meaning: "The response to a request with tools is complete, but contains neither text nor a call. Agents end their task here, or repeat the request, as Gemini CLI does.",
+	Advice:  "Repeat the request, or tell the model to continue. Send nothing else in the message with the results: Claude may end its turn after a text there.",
+}
+
+// maxEmptyTokens is the maximum number of output tokens of a response without content, not counting its reasoning. A
+// response with more tokens has content that toolscope doesn't read, such as audio.
+const maxEmptyTokens = 16
+
+// doneWords are the finish reasons of a turn that the model ended.
+var doneWords = []string{"stop", "end_turn", "STOP", "completed", "COMPLETE"}
+
+// checkContent reports a complete turn without text and calls, if the request has tools.
+func (x *Exchange) checkContent(e *stream.Event, number int32) {
+	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn {
+		return
+	}
+	t := x.in.Session().Turn(e.Turn)
+	text, thinking := t.TextLens()
+	switch {
+	case t.Phase() != stream.TurnComplete, len(t.Calls) > 0, text > 0, t.HasGap(), t.FromHistory, t.Shown, !slices.Contains(doneWords, t.Finish):
+		return
+	case t.Usage.Output.N-t.Usage.Reasoning.N > maxEmptyTokens, sessionOf(x.Head) != nil, x.requests.latest != nil && x.requests.latest.Background, x.check.declaredTools() == nil:
+		return
+	}
+	f := responseEmpty.Finding("the response is complete (%s), but has no text and no call", stream.Fact(t.Finish))
+	if thinking > 0 {
+		f = responseEmpty.Finding("the response is complete (%s), but has only reasoning: no text and no call", stream.Fact(t.Finish))
+	}
+	x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
+}
+
 // textCalls finds calls that the provider's parser missed in the text or the reasoning of a turn.
 type textCalls struct {
 	x        *Exchange
