@@ -120,9 +120,9 @@ func TestBeginsWithTooMuch(t *testing.T) {
 	expectQueued(t, all(b), fmt.Sprintf("1< head -%d", 2*roomy))
 }
 
-// TestKeptOut checks that nothing of an exchange is kept if the exchange begins when the reserve is used up. An
+// TestReserveUsedUp checks that nothing of an exchange is kept if the exchange begins when the reserve is used up. An
 // exchange that was admitted earlier is kept until its end.
-func TestKeptOut(t *testing.T) {
+func TestReserveUsedUp(t *testing.T) {
 	b := NewQueue(gaps(4 * 2 * endRoom)) // with a reserve for two exchanges
 	for x := range 3 {
 		b.Put(letter{stream: QueueStream{x, true}, head: true})

@@ -12,9 +12,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestRecallLeavesNothingOut checks that there would be no reports about the turns that the index leaves out.
+// TestCallIndexIsComplete checks that there would be no reports about the turns that the index leaves out.
 // The numbers of entries and postings overflow during the test.
-func TestRecallLeavesNothingOut(t *testing.T) {
+func TestCallIndexIsComplete(t *testing.T) {
 	fates := map[string]int{}
 	for seed := range inLong(15, 60) {
 		all, some := new(Inspector), new(Inspector)
@@ -83,9 +83,9 @@ func manyCalls(in *Inspector, n, together int) {
 	}
 }
 
-// TestRecallForgets checks that only the latest calls up to the limit are kept, and that the dropping of
+// TestCallIndexForgets checks that only the latest calls up to the limit are kept, and that the dropping of
 // older calls is reported once.
-func TestRecallForgets(t *testing.T) {
+func TestCallIndexForgets(t *testing.T) {
 	in := new(Inspector)
 	ask := func(id string) {
 		n := len(in.exchanges)
@@ -120,9 +120,9 @@ func TestRecallForgets(t *testing.T) {
 	}
 }
 
-// TestRecallSize checks that a call needs little memory in the index, in addition to the session's memory for
+// TestCallIndexSize checks that a call needs little memory in the index, in addition to the session's memory for
 // it.
-func TestRecallSize(t *testing.T) {
+func TestCallIndexSize(t *testing.T) {
 	for together, most := range map[int]int64{1: 240, 16: 80} {
 		in := new(Inspector)
 		const calls = 1 << 13

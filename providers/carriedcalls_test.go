@@ -23,8 +23,8 @@ func broughtBack(wrote, sent string, status int, answer string) *Inspector {
 	return in
 }
 
-// TestBrought checks that a call is found in a request, with its place in the body.
-func TestBrought(t *testing.T) {
+// TestSentBackPlace checks that a call is found in a request, with its place in the body.
+func TestSentBackPlace(t *testing.T) {
 	in := broughtBack(`{"n":1`, `{}`, 200, says("b", "f", `{}`))
 	b, ok := in.View().Carried(in.Session().Turns[0].Calls[0], 2)
 	if !ok || b.Part == nil || string(b.Args) != `{}` || b.At < 0 || !strings.HasPrefix(string(b.Body[b.At:]), `"{}"`) || b.To.Name != "openai-chat" {
@@ -39,9 +39,9 @@ func TestBrought(t *testing.T) {
 	}
 }
 
-// TestBroughtOverWebSocket checks that the view of a call that was sent back on a WebSocket shows the request that
+// TestSentBackOverWebSocket checks that the view of a call that was sent back on a WebSocket shows the request that
 // contains the call, with its response.
-func TestBroughtOverWebSocket(t *testing.T) {
+func TestSentBackOverWebSocket(t *testing.T) {
 	in := new(Inspector)
 	socket(1, in,
 		`{"type":"response.create","model":"m","input":[{"role":"user","content":"go"}]}`, answers("r1", "c1", "", `{"n":1`),

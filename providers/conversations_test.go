@@ -43,9 +43,9 @@ const (
 
 func said(call string) string { return `{"role":"assistant","content":[` + call + `]}` }
 
-// TestLanesByName checks that the client's names for agents are used, and that the call that started a
+// TestConversationsByName checks that the client's names for agents are used, and that the call that started a
 // sub-agent is found.
-func TestLanesByName(t *testing.T) {
+func TestConversationsByName(t *testing.T) {
 	d := new(dialogue)
 	const main = "User-Agent: claude-cli/2.1.330 (external)\nX-Claude-Code-Session-Id: s1"
 	const sub = main + "\nX-Claude-Code-Agent-Id: a7"
@@ -74,8 +74,8 @@ func TestLanesByName(t *testing.T) {
 	}
 }
 
-// TestLanesByHistory checks that conversations are found by their history if the client gives no names.
-func TestLanesByHistory(t *testing.T) {
+// TestConversationsByHistory checks that conversations are found by their history if the client gives no names.
+func TestConversationsByHistory(t *testing.T) {
 	d := new(dialogue)
 	setup := user("context") + "," + said(`{"type":"text","text":"Got it."}`) + ","
 	var got []string
@@ -141,8 +141,8 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// TestLanesBounded checks that the amount of data that is kept for conversations has a limit.
-func TestLanesBounded(t *testing.T) {
+// TestConversationsBounded checks that the amount of data that is kept for conversations has a limit.
+func TestConversationsBounded(t *testing.T) {
 	var r recentMap[int, int]
 	for i := range 100 {
 		r.set(i%60, i, 10)

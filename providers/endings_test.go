@@ -7,9 +7,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestEndUntold checks that no party is at fault for a missing ending if the source doesn't show how responses ended,
+// TestEndUnknown checks that no party is at fault for a missing ending if the source doesn't show how responses ended,
 // and that a party is at fault otherwise.
-func TestEndUntold(t *testing.T) {
+func TestEndUnknown(t *testing.T) {
 	for _, body := range []string{
 		`{"object":"chat.completion","choices":[{"index":0,"message":{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}}]}`,
 		`{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":{"a":1}}}]}}]}`,

@@ -25,10 +25,10 @@ func returns(in *Inspector, of stream.Ref) (all []stream.SentBackReport, as []st
 	return all, as
 }
 
-// TestLetGo checks the reports about a call that was evicted or dropped: it was sent back unchanged, with the same
-// value, with another value, or not at all. The reports must say that nothing more is known. Earlier reports must
+// TestEvictedCalls checks the reports about a call that was evicted or dropped: it was sent back unchanged, with the
+// same value, with another value, or not at all. The reports must say that nothing more is known. Earlier reports must
 // stay.
-func TestLetGo(t *testing.T) {
+func TestEvictedCalls(t *testing.T) {
 	const wrote, broken = `{"n": 1.0, "s": "\u00e9"}`, `{"n": `
 	for _, test := range []struct {
 		what, wrote, before, sent string
@@ -105,9 +105,9 @@ func TestLetGo(t *testing.T) {
 // quoted returns a text as a JSON string.
 func quoted(text string) string { return string(json.AppendQuoted(nil, []byte(text))) }
 
-// TestLetGoAccusesNobody checks that the reports about dropped calls agree with the reports about the complete calls,
+// TestDroppedCallsAgree checks that the reports about dropped calls agree with the reports about the complete calls,
 // or contain fewer facts.
-func TestLetGoAccusesNobody(t *testing.T) {
+func TestDroppedCallsAgree(t *testing.T) {
 	may := map[replay.Treatment][]replay.Treatment{
 		replay.WasAltered:     {replay.WasAltered, replay.WasEmptied, replay.WasRepaired},
 		replay.WasReformatted: {replay.WasReformatted, replay.WasEncoded, replay.WasWrapped},
@@ -145,8 +145,8 @@ func TestLetGoAccusesNobody(t *testing.T) {
 	}
 }
 
-// TestLetGoReadAgain checks that the reports contain all facts if the calls can be read again.
-func TestLetGoReadAgain(t *testing.T) {
+// TestReloadedCalls checks that the reports contain all facts if the calls can be read again.
+func TestReloadedCalls(t *testing.T) {
 	all := func(in *Inspector) string {
 		var b strings.Builder
 		for n := range in.Timeline.Len() {

@@ -96,9 +96,9 @@ func bringsBack(in *Inspector, from *tape, n int) {
 	}
 }
 
-// TestColdRow checks that the row of an evicted turn stays the same. After a reload, the rest of the turn must be the
-// same too, at every past moment.
-func TestColdRow(t *testing.T) {
+// TestEvictedRow checks that the row of an evicted turn stays the same. After a reload, the rest of the turn must be
+// the same too, at every past moment.
+func TestEvictedRow(t *testing.T) {
 	var whole, in Inspector
 	in.Keep(Retention{Rereadable: 4 << 10})
 	bringsBack(&whole, nil, 40)
@@ -142,9 +142,9 @@ func heapOf() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// TestColdTurnBytes checks that an evicted turn uses little memory, and that later turns don't use more than earlier
+// TestEvictedTurnBytes checks that an evicted turn uses little memory, and that later turns don't use more than earlier
 // ones.
-func TestColdTurnBytes(t *testing.T) {
+func TestEvictedTurnBytes(t *testing.T) {
 	if raceEnabled {
 		t.Skip("what things take is another with the race detector")
 	}

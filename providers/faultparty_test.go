@@ -7,9 +7,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestBentBlame checks that a client is not blamed for calls that it sends back after toolscope injected a fault into
+// TestFaultParty checks that a client is not blamed for calls that it sends back after toolscope injected a fault into
 // the response. The finding about the fault must belong to the turn with the fault.
-func TestBentBlame(t *testing.T) {
+func TestFaultParty(t *testing.T) {
 	for _, note := range []string{"", faultPrefix + " (--fault empty-args): …"} {
 		var in Inspector
 		exchange := func(n int, body, note, answer string) {

@@ -126,9 +126,9 @@ func TestKeepPinned(t *testing.T) {
 	}
 }
 
-// TestKeepCools checks that exchanges that can be read again are evicted, and are unchanged after they are
+// TestKeepEvicts checks that exchanges that can be read again are evicted, and are unchanged after they are
 // reloaded.
-func TestKeepCools(t *testing.T) {
+func TestKeepEvicts(t *testing.T) {
 	var whole, in Inspector
 	from := new(tape)
 	day(&whole, nil, 1, 100)

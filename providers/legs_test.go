@@ -6,9 +6,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestIDOnBothLegs checks that a call that a gateway translates between two protocols has one id, not a
+// TestIDOnBothGatewaySides checks that a call that a gateway translates between two protocols has one id, not a
 // duplicate.
-func TestIDOnBothLegs(t *testing.T) {
+func TestIDOnBothGatewaySides(t *testing.T) {
 	chat := func(tool string) string {
 		return `{"id":"cc-9","object":"chat.completion","model":"m","choices":[{"index":0,"finish_reason":"tool_calls","message":{"role":"assistant",` +
 			`"tool_calls":[{"id":"c-77","type":"function","function":{"name":"` + tool + `","arguments":"{}"}}]}}]}`

@@ -38,9 +38,9 @@ func tool(id, text string) string {
 	return `{"role":"tool","tool_call_id":"` + id + `","content":"` + text + `"}`
 }
 
-// TestReturnIsToldOnce checks that a sent-back call is reported once, although every later request contains
+// TestSentBackIsReportedOnce checks that a sent-back call is reported once, although every later request contains
 // the same history, and again when its treatment changes.
-func TestReturnIsToldOnce(t *testing.T) {
+func TestSentBackIsReportedOnce(t *testing.T) {
 	good := asks + `,` + first + made("a", "f", `{"n":1}`) + `]},` + tool("a", "ok")
 	lost := asks + `,` + first + made("a", "f", `{}`) + `]},` + tool("a", "ok")
 	in := talk([2]string{asks, says("a", "f", `{"n":1}`)}, [2]string{good, says("b", "f", `{}`)}, [2]string{good, says("c", "f", `{}`)}, [2]string{lost, says("d", "f", `{}`)})

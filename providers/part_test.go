@@ -63,9 +63,9 @@ func chatLines(n int) *bareBody {
 	return &bareBody{text: []byte(s.String())}
 }
 
-// TestPartsCool checks that ended turns of an open exchange are evicted, and are unchanged after they are
+// TestPartsEvicted checks that ended turns of an open exchange are evicted, and are unchanged after they are
 // reloaded.
-func TestPartsCool(t *testing.T) {
+func TestPartsEvicted(t *testing.T) {
 	for name, body := range map[string]*bareBody{"messages": manyAnswers(300, 1000), "chunks": chatLines(300)} {
 		var whole, in Inspector
 		in.Keep(Retention{Rereadable: 300 << 10})

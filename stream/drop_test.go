@@ -38,8 +38,9 @@ func turnsOf(rng *rand.Rand, n int32) (events []Event) {
 	return stamped(events)
 }
 
-// TestWarm checks that a turn that was evicted and reloaded is the same as before, in the present and in the past.
-func TestWarm(t *testing.T) {
+// TestReloadedTurn checks that a turn that was evicted and reloaded is the same as before, in the present and in the
+// past.
+func TestReloadedTurn(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 6 {
 		events := turnsOf(rng, 6)
@@ -87,8 +88,8 @@ func TestWarm(t *testing.T) {
 	}
 }
 
-// TestWarmOther checks that Reload rejects a turn with different content.
-func TestWarmOther(t *testing.T) {
+// TestReloadOtherContent checks that Reload rejects a turn with different content.
+func TestReloadOtherContent(t *testing.T) {
 	var tl Timeline
 	tl.Append(opened(0, "a", "f"), args(0, `{}`), closed(CloseEnd))
 	tl.Evict(0)

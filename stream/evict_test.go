@@ -8,9 +8,9 @@ import (
 	"toolscope/stream/list"
 )
 
-// TestLetGoOf checks that evicted bytes are freed, that all other bytes stay the same, and that restored bytes are
+// TestEvict checks that evicted bytes are freed, that all other bytes stay the same, and that restored bytes are
 // available again. A block is freed once all its bytes are evicted.
-func TestLetGoOf(t *testing.T) {
+func TestEvict(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
 		var w Wire
@@ -65,8 +65,8 @@ func TestLetGoOf(t *testing.T) {
 	}
 }
 
-// TestLetGoOfFrames checks that when earlier frames are evicted, the later frames keep their bounds.
-func TestLetGoOfFrames(t *testing.T) {
+// TestEvictFrames checks that when earlier frames are evicted, the later frames keep their bounds.
+func TestEvictFrames(t *testing.T) {
 	var w Wire
 	for n := range 5 * list.BlockSize {
 		w.Append([]byte("ab"), NoTime)

@@ -150,9 +150,9 @@ func TestManyAnswers(t *testing.T) {
 	}
 }
 
-// TestToldOnce checks that a finding that is reported once for each call is not repeated, however many other findings
-// the call has.
-func TestToldOnce(t *testing.T) {
+// TestReportedOnce checks that a finding that is reported once for each call is not repeated, however many other
+// findings the call has.
+func TestReportedOnce(t *testing.T) {
 	odd := &Diagnosis{Code: "ODD", By: Gateway}
 	var s Session
 	s.Apply(opened(0, "a", "f"))

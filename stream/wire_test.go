@@ -204,9 +204,9 @@ func TestWireFarFrames(t *testing.T) {
 	}
 }
 
-// TestWireLetGo checks that the bounds of frames stay known after their bytes are evicted, and that later bytes are
+// TestWireEvicted checks that the bounds of frames stay known after their bytes are evicted, and that later bytes are
 // kept as usual.
-func TestWireLetGo(t *testing.T) {
+func TestWireEvicted(t *testing.T) {
 	var w Wire
 	w.Append([]byte("ab"), time.Second)
 	w.EndFrame(2)

@@ -14,8 +14,8 @@ import (
 	"toolscope/ui/modes"
 )
 
-// TestTakes checks that the chosen data is copied or written unchanged.
-func TestTakes(t *testing.T) {
+// TestCopies checks that the chosen data is copied or written unchanged.
+func TestCopies(t *testing.T) {
 	var copied, saved, name string
 	forms := []modes.ExportForm{
 		{Key: "k", What: display.Lit("a form of it"), File: "form.txt", Make: func(v *providers.View, r stream.Ref) ([]byte, error) {

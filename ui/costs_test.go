@@ -67,9 +67,9 @@ func TestCostsOfOnesOwn(t *testing.T) {
 	s.feed(answer(1, "", "gpt-5", someUsage)...).press("gk").shows("$1.00", "2030-01-01")
 }
 
-// TestBillIsKept checks that the total equals the sum of all turns' costs, and that the costs of ended turns are not
+// TestTotalCost checks that the total equals the sum of all turns' costs, and that the costs of ended turns are not
 // computed again.
-func TestBillIsKept(t *testing.T) {
+func TestTotalCost(t *testing.T) {
 	s := newScreen(t, 80, 24)
 	for i := range 300 {
 		s.feed(answer(i, "https://api.openai.com/v1", "gpt-5", someUsage)...)

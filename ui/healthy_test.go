@@ -38,9 +38,9 @@ func warmIn(s *rig, row string) (n int) {
 	return n
 }
 
-// TestHealthyIsNotWarm checks that no view has anything yellow, orange or red if there is no problem, and that a
+// TestHealthyHasNoWarmColour checks that no view has anything yellow, orange or red if there is no problem, and that a
 // problem has such a colour.
-func TestHealthyIsNotWarm(t *testing.T) {
+func TestHealthyHasNoWarmColour(t *testing.T) {
 	for _, name := range themes.Names()[:4] {
 		for _, dark := range []bool{true, false} {
 			th, _ := themes.Lookup(name, dark)

@@ -31,10 +31,10 @@ func (f *far) flush() bool {
 	return false
 }
 
-// TestThrift checks that while much data arrives, the terminal receives no more than its budget, and all data is
+// TestWriteBudget checks that while much data arrives, the terminal receives no more than its budget, and all data is
 // still read. The effects of keys, resizes and new streams are shown at once. The delayed changes are shown in the
 // end, even if nothing more arrives.
-func TestThrift(t *testing.T) {
+func TestWriteBudget(t *testing.T) {
 	f := newFar(t)
 	opened, delta := manyCalls(50)
 	f.feed(opened...)
@@ -98,8 +98,8 @@ func TestThrift(t *testing.T) {
 	}
 }
 
-// TestThriftWakes checks that a screen that delays frames is woken only once for all delayed frames.
-func TestThriftWakes(t *testing.T) {
+// TestWriteBudgetWakes checks that a screen that delays frames is woken only once for all delayed frames.
+func TestWriteBudgetWakes(t *testing.T) {
 	f := newFar(t)
 	f.given = 1 << 20
 	for n := range 3 {

@@ -253,9 +253,9 @@ func TestParseFaults(t *testing.T) {
 	}
 }
 
-// FuzzBender checks that all bytes of a body are forwarded in order, however the body is split into chunks. Whatever
+// FuzzInjector checks that all bytes of a body are forwarded in order, however the body is split into chunks. Whatever
 // the faults are, nothing panics and the input body doesn't change.
-func FuzzBender(f *testing.F) {
+func FuzzInjector(f *testing.F) {
 	bodies := []string{
 		"data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":1,\"function\":{\"arguments\":\"{\"}}]}}]}\n\n: c\n\ndata: [DONE]\n\n",
 		"event: message_stop\r\ndata: {}\r\n\r\n", "{\"a\":1}\n{\"done\":true}\n", awsMessage + awsMessage, `[{"text":"a"}]`, "", "\r", "data", "{}\n{\n",

@@ -204,9 +204,9 @@ func TestCallsGone(t *testing.T) {
 	}
 }
 
-// TestCallsLetGo checks that a capture counts as lost at once if the hub has deleted it but still has other captures
-// and the index. It is not requested again, as it would be if the hub lagged.
-func TestCallsLetGo(t *testing.T) {
+// TestDeletedCaptures checks that a capture counts as lost at once if the hub has deleted it but still has other
+// captures and the index. It is not requested again, as it would be if the hub lagged.
+func TestDeletedCaptures(t *testing.T) {
 	h := newHub(t, nil)
 	o := manyExchanges(t, h, "a").ours.of
 	told := time.Now()

@@ -58,9 +58,9 @@ func TestAgentLogs(t *testing.T) {
 	})
 }
 
-// TestAgentLogsAreTold checks that each log is detected by its first lines, and that no other format accepts
+// TestAgentLogsAreDetected checks that each log is detected by its first lines, and that no other format accepts
 // it.
-func TestAgentLogsAreTold(t *testing.T) {
+func TestAgentLogsAreDetected(t *testing.T) {
 	eachAgentLog(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		for _, other := range All {
 			if got, want := other.Sniff(text, true).Is == capture.Yes, other.Name == f.Name; got != want {

@@ -60,9 +60,9 @@ var (
 	}
 )
 
-// TestTwoLegs checks that data received by a gateway and data sent by it are two streams, even if the log has both in
-// one field.
-func TestTwoLegs(t *testing.T) {
+// TestTwoGatewaySides checks that data received by a gateway and data sent by it are two streams, even if the log has
+// both in one field.
+func TestTwoGatewaySides(t *testing.T) {
 	chatEvents := make([]string, len(chatLeg))
 	for i, chunk := range chatLeg {
 		chatEvents[i] = "data: " + chunk + "\n\n"

@@ -619,8 +619,8 @@ func TestLogLinesNameless(t *testing.T) {
 	}
 }
 
-// TestLogLinesNamesUntold checks that a log with only the data of events lists the names of events as missing.
-func TestLogLinesNamesUntold(t *testing.T) {
+// TestLogLinesLackNames checks that a log with only the data of events lists the names of events as missing.
+func TestLogLinesLackNames(t *testing.T) {
 	lacks := func(log string) (untold bool) {
 		for _, r := range readLog(t, []byte(log), len(log)) {
 			if r.Head != nil && strings.Contains(fmt.Sprint(r.Head.Lacks), string(capture.NoNames)) {

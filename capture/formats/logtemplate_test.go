@@ -61,9 +61,9 @@ func mouldPayloads(cut bool) (all []string) {
 	return append(all, "event: content_block_stop", "data: "+stop, "", "data: "+finish, "", "event: message_stop", "data: "+over, "", "data: [DONE]")
 }
 
-// TestMoulds checks that reading a line with a template has the same result as unwrapping it completely. It also
+// TestTemplates checks that reading a line with a template has the same result as unwrapping it completely. It also
 // checks that most lines match.
-func TestMoulds(t *testing.T) {
+func TestTemplates(t *testing.T) {
 	for name, around := range mouldLogs {
 		t.Run(name, func(t *testing.T) {
 			payloads := mouldPayloads(name == "times" || name == "kubernetes")
@@ -139,9 +139,9 @@ func recordsDiffer(want, got []capture.Record) string {
 	return ""
 }
 
-// FuzzMoulds checks that using a template has the same result as unwrapping the line completely, whatever a similar
+// FuzzTemplates checks that using a template has the same result as unwrapping the line completely, whatever a similar
 // line contains.
-func FuzzMoulds(f *testing.F) {
+func FuzzTemplates(f *testing.F) {
 	for _, p := range mouldPayloads(true)[:40] {
 		f.Add(p, uint8(0))
 		f.Add(p, uint8(4))
@@ -177,8 +177,8 @@ func FuzzMoulds(f *testing.F) {
 	})
 }
 
-// TestMouldCost checks that reading a line that is similar to earlier ones needs almost no memory.
-func TestMouldCost(t *testing.T) {
+// TestTemplateCost checks that reading a line that is similar to earlier ones needs almost no memory.
+func TestTemplateCost(t *testing.T) {
 	for name, around := range mouldLogs {
 		if name == "no prefix, JSON" { // each line is different
 			continue

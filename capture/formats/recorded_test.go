@@ -115,8 +115,8 @@ func TestRecordedIsRead(t *testing.T) {
 	})
 }
 
-// TestRecordedIsTold checks that every format accepts its own files and rejects the files of all other formats.
-func TestRecordedIsTold(t *testing.T) {
+// TestRecordedIsDetected checks that every format accepts its own files and rejects the files of all other formats.
+func TestRecordedIsDetected(t *testing.T) {
 	eachRecorded(t, func(t *testing.T, f capture.Format, name string, text []byte) {
 		for _, r := range recorded {
 			got := r.format.Sniff(text, true)

@@ -125,8 +125,9 @@ func TestSessionsKeepEntries(t *testing.T) {
 	})
 }
 
-// TestTalksAreTold checks that each fixture is detected as its own format, and not as a format that is tried earlier.
-func TestTalksAreTold(t *testing.T) {
+// TestTalksAreDetected checks that each fixture is detected as its own format, and not as a format that is tried
+// earlier.
+func TestTalksAreDetected(t *testing.T) {
 	eachTalk(t, func(file string, f capture.Format, data []byte) {
 		for _, other := range All {
 			is := other.Sniff(data, true)

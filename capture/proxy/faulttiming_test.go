@@ -41,9 +41,9 @@ const (
 	more      = "data: {\"partial_json\":\":1}\"}\n\n"
 )
 
-// TestBentAtOnce checks that the client gets each event, with its fault, as soon as the event has arrived. The
+// TestFaultAtOnce checks that the client gets each event, with its fault, as soon as the event has arrived. The
 // records must contain the provider's bytes in the provider's chunks, and a note that the client got other bytes.
-func TestBentAtOnce(t *testing.T) {
+func TestFaultAtOnce(t *testing.T) {
 	next := make(chan struct{})
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -83,9 +83,9 @@ func TestBentAtOnce(t *testing.T) {
 	}
 }
 
-// TestBentCut checks that the client's connection breaks while the provider is still sending, and that everything
+// TestFaultCut checks that the client's connection breaks while the provider is still sending, and that everything
 // from the provider is recorded.
-func TestBentCut(t *testing.T) {
+func TestFaultCut(t *testing.T) {
 	broken := make(chan struct{})
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, opened+started)
@@ -114,9 +114,9 @@ func TestBentCut(t *testing.T) {
 	}
 }
 
-// TestBentWhole checks that a complete JSON response stays valid HTTP when a fault changes its length. It also checks
+// TestFaultInBody checks that a complete JSON response stays valid HTTP when a fault changes its length. It also checks
 // that the proxy asks for an uncompressed response if it injects faults.
-func TestBentWhole(t *testing.T) {
+func TestFaultInBody(t *testing.T) {
 	const text = `{"choices":[{"message":{"tool_calls":[{"function":{"arguments":"{\"a\":1}"}}]}}]}`
 	var accepted []string
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -145,9 +145,9 @@ func TestBentWhole(t *testing.T) {
 	}
 }
 
-// TestBentUnfit checks that a response to which a fault doesn't apply is forwarded with a note. Errors, and responses
+// TestFaultUnfit checks that a response to which a fault doesn't apply is forwarded with a note. Errors, and responses
 // to requests that don't go to a model, must not be changed or use up a fault.
-func TestBentUnfit(t *testing.T) {
+func TestFaultUnfit(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/packed"):
@@ -195,9 +195,9 @@ func TestFaultAnswers(t *testing.T) {
 	}
 }
 
-// TestBentSocket checks that faults are injected message by message into responses on a WebSocket. Warm-up requests
+// TestFaultSocket checks that faults are injected message by message into responses on a WebSocket. Warm-up requests
 // and control frames must not be changed.
-func TestBentSocket(t *testing.T) {
+func TestFaultSocket(t *testing.T) {
 	const delta, bad, done = `{"type":"response.function_call_arguments.delta","delta":"{"}`, `{"type":"response.function_call_arguments.delta","delta":""}`, `{"type":"response.completed"}`
 	up := socketServer(t, func(s *socket, _ *http.Request) {
 		for {
@@ -237,8 +237,8 @@ func TestBentSocket(t *testing.T) {
 	}
 }
 
-// TestBentHTTP2 checks that a fault resets its own HTTP/2 stream, and no other.
-func TestBentHTTP2(t *testing.T) {
+// TestFaultHTTP2 checks that a fault resets its own HTTP/2 stream, and no other.
+func TestFaultHTTP2(t *testing.T) {
 	up := serve(t, func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, opened+started) })
 	d := bending(t, up, "cut@1x1")
 	d.client = &http.Client{Transport: h2c(t)}

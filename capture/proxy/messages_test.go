@@ -56,9 +56,9 @@ func TestMessageTooLongIsLost(t *testing.T) {
 	}
 }
 
-// TestBrokenIsToldOnce checks that an unreadable direction is reported once, and that the bytes after it are
+// TestBrokenIsReportedOnce checks that an unreadable direction is reported once, and that the bytes after it are
 // counted.
-func TestBrokenIsToldOnce(t *testing.T) {
+func TestBrokenIsReportedOnce(t *testing.T) {
 	x, recs := begun(t)
 	u := newUpgraded(x, nil)
 	for range 3 {

@@ -8,9 +8,9 @@ import (
 	"toolscope/stream"
 )
 
-// TestLanes checks that turns in several nested Outs have consecutive numbers, and that a turn that is open
+// TestNestedOuts checks that turns in several nested Outs have consecutive numbers, and that a turn that is open
 // in a nested Out is also open in the outer one.
-func TestLanes(t *testing.T) {
+func TestNestedOuts(t *testing.T) {
 	var said []string
 	o := NewOut(func(e stream.Event) { said = append(said, e.String()) })
 	lane := func(name string) *Out {

@@ -63,9 +63,9 @@ func TestRepr(t *testing.T) {
 	}
 }
 
-// TestReprUntold checks texts that toolscope doesn't predict, because the result depends on Python's version, or
+// TestReprUnknown checks texts that toolscope doesn't predict, because the result depends on Python's version, or
 // because Python reads the text although it is not JSON.
-func TestReprUntold(t *testing.T) {
+func TestReprUnknown(t *testing.T) {
 	for _, text := range []string{`NaN`, `{"a":-Infinity}`, strings.Repeat("9", 4301), strings.Repeat("[", 300) + strings.Repeat("]", 300), `{"a":"[NaN]"}`} {
 		if got, ok := reprOf(nil, []byte(text), true); ok {
 			t.Errorf("%.20q is told to be %.40s", text, got)

@@ -150,8 +150,8 @@ func TestRanBefore(t *testing.T) {
 	}
 }
 
-// TestTold checks how the result that the model got relates to the result that the tool returned.
-func TestTold(t *testing.T) {
+// TestResultRelations checks how the result that the model got relates to the result that the tool returned.
+func TestResultRelations(t *testing.T) {
 	long := strings.Repeat("a line of the answer, and another one\n", 400)
 	quoted := strings.Repeat("a line of \"the answer\"\n", 100)
 	for _, test := range []struct {
@@ -196,9 +196,9 @@ func TestTold(t *testing.T) {
 	}
 }
 
-// TestToldUnkept checks results of which only the beginning was kept. A copy of the beginning is cut, and nothing is
-// said about whether the text and the structured content differ.
-func TestToldUnkept(t *testing.T) {
+// TestResultRelationsUnkept checks results of which only the beginning was kept. A copy of the beginning is cut, and
+// nothing is said about whether the text and the structured content differ.
+func TestResultRelationsUnkept(t *testing.T) {
 	const value = `{"sum":3}`
 	for _, test := range []struct {
 		name                string

@@ -132,8 +132,8 @@ func TestSessionCallCutEarly(t *testing.T) {
 	}
 }
 
-// TestAgentLogLanes checks which agent each turn of a log has, and which calls started sub-agents.
-func TestAgentLogLanes(t *testing.T) {
+// TestAgentLogConversations checks which agent each turn of a log has, and which calls started sub-agents.
+func TestAgentLogConversations(t *testing.T) {
 	agents := map[string]string{}
 	for _, l := range printed(t, "../../capture/formats/testdata/claude-old.jsonl") {
 		if l.Type == "call" {

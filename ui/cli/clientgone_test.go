@@ -130,9 +130,9 @@ func TestPrintGap(t *testing.T) {
 	}
 }
 
-// TestBlameIsToldAsItIs checks that check and export report a cut call, and don't blame the provider for it if the
+// TestPartyOfCutCall checks that check and export report a cut call, and don't blame the provider for it if the
 // capture ends too early.
-func TestBlameIsToldAsItIs(t *testing.T) {
+func TestPartyOfCutCall(t *testing.T) {
 	whole, err := demos.ReadFile("demo/parallel.tsc")
 	if err != nil {
 		t.Fatal(err)

@@ -21,9 +21,9 @@ func reproOfTurn(t *testing.T, turn int32) string {
 	return command(t, nil, "export", "demo/history.tsc", "--as", "sse", "--turn", fmt.Sprint(turn+1)).stdout
 }
 
-// TestTakings checks the forms in which the screen copies data. The JSON line must equal print's, and the repro must
+// TestCopyForms checks the forms in which the screen copies data. The JSON line must equal print's, and the repro must
 // equal export's. The curl command must have the request's bytes and no secret, and the report must name the call.
-func TestTakings(t *testing.T) {
+func TestCopyForms(t *testing.T) {
 	data, err := demos.ReadFile("demo/history.tsc")
 	if err != nil {
 		t.Fatal(err)

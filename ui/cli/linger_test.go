@@ -12,9 +12,9 @@ import (
 	"toolscope/capture/formats"
 )
 
-// TestFewLinesAreTold checks that a pipe or followed file whose lines do not come from a model is reported. The
+// TestUnusedLinesAreReported checks that a pipe or followed file whose lines do not come from a model is reported. The
 // report must not wait for more lines, and later data must still be read.
-func TestFewLinesAreTold(t *testing.T) {
+func TestUnusedLinesAreReported(t *testing.T) {
 	t.Parallel()
 	in, to := io.Pipe()
 	path := filepath.Join(t.TempDir(), "log")

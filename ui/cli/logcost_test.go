@@ -70,9 +70,9 @@ func TestReleasedBytes(t *testing.T) {
 	}
 }
 
-// BenchmarkPeeling decodes one stream to its calls, on its own and in logs, as print does. The rate counts the
+// BenchmarkUnwrapping decodes one stream to its calls, on its own and in logs, as print does. The rate counts the
 // stream's own bytes. The difference is the cost of unwrapping a log.
-func BenchmarkPeeling(b *testing.B) {
+func BenchmarkUnwrapping(b *testing.B) {
 	body := longStream(20_000)
 	read := func(name, text string) {
 		path := saved(b, "log", text)

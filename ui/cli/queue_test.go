@@ -123,9 +123,9 @@ func TestPrintWhileOneIsOpen(t *testing.T) {
 	}
 }
 
-// TestBentToTheEnd checks that a turn with an injected fault is printed only at the end of its exchange, when the
+// TestFaultToTheEnd checks that a turn with an injected fault is printed only at the end of its exchange, when the
 // fault's effect is known.
-func TestBentToTheEnd(t *testing.T) {
+func TestFaultToTheEnd(t *testing.T) {
 	for _, note := range []string{"", "bent by toolscope (--fault cut)"} {
 		in, to := new(providers.Inspector), new(teller)
 		q := newTurnPrinter(in, "a", to)

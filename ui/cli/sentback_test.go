@@ -173,8 +173,8 @@ func TestPrintedGoes(t *testing.T) {
 	}
 }
 
-// TestInspectMakesRoom checks that turns are evicted while a source is read, but not at its end.
-func TestInspectMakesRoom(t *testing.T) {
+// TestInspectEvicts checks that turns are evicted while a source is read, but not at its end.
+func TestInspectEvicts(t *testing.T) {
 	in := new(providers.Inspector)
 	q := newTurnPrinter(in, "a", &jsonPrinter{lineWriter: lineWriter{to: io.Discard}, prices: price.Embedded()})
 	in.Keep(providers.Retention{Bytes: 1})

@@ -8,9 +8,9 @@ import (
 	"toolscope/ui/display"
 )
 
-// TestCallsAreToldApart checks that calls with the same name have different labels: a value that only one of them has,
+// TestCallLabels checks that calls with the same name have different labels: a value that only one of them has,
 // or else the number of the call. A call whose name is unique has only its name.
-func TestCallsAreToldApart(t *testing.T) {
+func TestCallLabels(t *testing.T) {
 	lima, oslo := [2]string{"get_forecast", `{"days":3,"city":"Lima"}`}, [2]string{"get_forecast", `{"days":3,"city":"Oslo"}`}
 	same, long := [2]string{"ping", `{}`}, [2]string{"a_tool_with_a_very_long_name", `{"id":"x\u001b[2J"}`}
 	for _, c := range []struct {

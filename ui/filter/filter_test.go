@@ -135,8 +135,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestFieldsAsTold checks that the examples of fields are valid.
-func TestFieldsAsTold(t *testing.T) {
+// TestFieldExamples checks that the examples of fields are valid.
+func TestFieldExamples(t *testing.T) {
 	for _, field := range Fields() {
 		for way := range strings.SplitSeq(field.Example, " or ") {
 			if f, faults := Parse(way); len(faults) > 0 || f.Empty() {
