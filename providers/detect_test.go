@@ -165,6 +165,8 @@ func TestRecognise(t *testing.T) {
 		{"a chunk on an Anthropic path", protocol.SniffInput{Path: "/v1/messages", Data: []byte(chatText)}, "openai-chat", protocol.Sure},
 		{"an Anthropic event on a chat path", protocol.SniffInput{Path: "/v1/chat/completions", Data: []byte(`{"type":"message_stop"}`)}, "anthropic", protocol.Sure},
 		{"a Responses event", protocol.SniffInput{Event: []byte("response.created"), Data: []byte(`{"type":"response.created","response":{"object":"response"}}`)}, "openai-responses", protocol.Sure},
+		{"a Responses event with an id and a number", protocol.SniffInput{Data: []byte(`{"type":"response.created","event_id":"e","sequence_number":0}`)}, "openai-responses", protocol.Sure},
+		{"an event of the Realtime API", protocol.SniffInput{Data: []byte(`{"type":"response.function_call_arguments.delta","event_id":"e","item_id":"i","output_index":0,"delta":"{"}`)}, "openai-realtime", protocol.Sure},
 		{"an unknown Responses event", protocol.SniffInput{Data: []byte(`{"type":"response.brand_new","sequence_number":7}`)}, "openai-responses", protocol.Sure},
 		{"an unknown event without a number", protocol.SniffInput{Data: []byte(`{"type":"response.brand_new"}`)}, "", 0},
 		{"an event of Snowflake's agents", protocol.SniffInput{Event: []byte("response.tool_use"), Data: []byte(`{"tool_use_id":"t","name":"f"}`)}, "", 0},

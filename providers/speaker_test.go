@@ -61,6 +61,34 @@ func TestSpeakers(t *testing.T) {
 	}
 }
 
+// TestSpokenEvents checks the events of a text and a call in protocols that name their events. Decoders need only some
+// of the events, but clients may wait for any of them.
+func TestSpokenEvents(t *testing.T) {
+	want := map[string]string{
+		"anthropic": "message_start content_block_start content_block_delta content_block_stop content_block_start content_block_delta " +
+			"content_block_stop message_delta message_stop",
+		"openai-responses": "response.created response.output_item.added response.content_part.added response.output_text.delta " +
+			"response.output_text.done response.content_part.done response.output_item.done response.output_item.added " +
+			"response.function_call_arguments.delta response.function_call_arguments.done response.output_item.done response.completed",
+	}
+	plain := torture.Scenes()[slices.IndexFunc(torture.Scenes(), func(s torture.Scene) bool { return s.Name == "plain" })]
+	for _, p := range spokenProtocols() {
+		frames, err := p.Speaker.WriteFrames(plain.NewScript(torture.Hard, speakerTools, "m", 1, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range frames {
+			if f.Event != "" && (len(got) == 0 || f.Event != got[len(got)-1] || !strings.HasSuffix(f.Event, "delta")) {
+				got = append(got, f.Event)
+			}
+		}
+		if strings.Join(got, " ") != want[p.Name] {
+			t.Errorf("%s: %s", p.Name, strings.Join(got, " "))
+		}
+	}
+}
+
 // compareSpoken decodes a response and compares its calls with those of the script.
 func compareSpoken(t *testing.T, p *protocol.Protocol, script *protocol.Script, writes []torture.Write) {
 	var body bytes.Buffer

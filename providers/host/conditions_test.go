@@ -55,15 +55,15 @@ func TestEncryptedReasoning(t *testing.T) {
 }
 
 // TestFreeText checks that a tool that takes free text is declared as such if the host supports this. Otherwise, the
-// tool must be declared with an object that contains the text.
+// tool must be declared with an object that contains the text. A tool with arguments is a function on every host.
 func TestFreeText(t *testing.T) {
-	tools := []protocol.Tool{{Name: "patch", Kind: "custom", Description: "D"}}
+	tools := []protocol.Tool{{Name: "patch", Kind: "custom", Description: "D"}, {Name: "ls", Kind: "function"}}
 	for name, kind := range map[string]string{"openai": "custom", "openai-chat": "custom", "groq": "function", "anthropic": "function", "gemini": "function"} {
 		h, _ := Find(name)
 		_, body := h.Build(protocol.Request{Model: "m", Messages: userSays("x"), Tools: tools}, "http://host.test")
 		d, _ := providers.FindProtocol(h.HistoryTarget().Protocol)
 		got := d.Tools(body)
-		if len(got) != 1 || got[0].Name != "patch" || got[0].Kind != kind || got[0].Description != "D" {
+		if len(got) != 2 || got[0].Name != "patch" || got[0].Kind != kind || got[0].Description != "D" || got[1].Name != "ls" || got[1].Kind != "function" {
 			t.Errorf("%s: %v", name, got)
 		} else if kind == "function" && !got[0].Schema.Get("properties").Get("input").Get("type").Is("string") {
 			t.Errorf("%s: %s", name, got[0].Schema)

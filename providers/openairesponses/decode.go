@@ -379,7 +379,6 @@ func (t *turn) sealRest(from string) {
 		if it.call == nil || it.done {
 			continue
 		}
-		it.done = true
 		it.releaseDeltas()
 		if !t.isBody && !t.incomplete {
 			it.call.Find(protocol.ItemDoneMissing,

@@ -56,6 +56,8 @@ func TestDecode(t *testing.T) {
 		{"arguments as an object", `{"input":[{"type":"function_call","call_id":"c","name":"f","arguments":{"a":1}}]}`,
 			"assistant\n  call id=c name=f tool=function object {\"a\":1}\n"},
 		{"one id for both", `{"input":[{"type":"function_call","id":"c","call_id":"c","name":"f","arguments":null}]}`, "assistant\n  call id=c name=f tool=function string\n"},
+		{"a result without an id", `{"input":[{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","output":"x"}]}`,
+			"assistant\n  call id=c name=f tool=function string {}\nuser\n  result \"x\"\n"},
 		{"a shell that ran too long", `{"input":[{"type":"shell_call_output","call_id":"c","output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}},{"stdout":"b","outcome":{"type":"timeout"}}]}]}`,
 			"user\n  result id=c failed \"ab\"\n"},
 		{"no items", `{"input":[1,{},[]]}`, "assistant\n  other\n  other\n  other\n"},
