@@ -192,6 +192,9 @@ func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	case f.Truncated && x.cutShort(): // the party that ended the response cut off the frame
 	case err != nil && f.Truncated && mayContinue(f.Data):
 		x.reportUndecodable(fmt.Sprintf("the stream was cut inside the frame (%v)", err))
+	case err != nil && x.Framing == "SSE" && bytes.HasPrefix(f.Data, []byte("data:")):
+		x.handleEvent(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), What: &stream.Ending{By: stream.Gateway},
+			Text: "the event has \"data:\" twice, so its data is not JSON: a gateway made an event of a line that was one"})
 	case err != nil:
 		x.reportUndecodable(err.Error())
 	case f.Truncated && x.Framing == "SSE":

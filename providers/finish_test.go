@@ -69,6 +69,7 @@ func TestEmptyResponse(t *testing.T) {
 		{"nothing", request, portsAnswer("end_turn"), "the response is complete (end_turn), but has no text and no call"},
 		{"an empty text", request, portsAnswer("end_turn", `{"type":"text","text":""}`), "the response is complete (end_turn), but has no text and no call"},
 		{"only reasoning", request, portsAnswer("end_turn", portsThought), "the response is complete (end_turn), but has only reasoning: no text and no call"},
+		{"a call in the reasoning", request, portsAnswer("end_turn", `{"type":"thinking","thinking":"<tool_call>{\"name\":\"netstat\",\"arguments\":{}}</tool_call>"}`), ""},
 		{"a text", request, portsAnswer("end_turn", `{"type":"text","text":"22"}`), ""},
 		{"a call", request, portsAnswer("tool_use", portsCall), ""},
 		{"a request without tools", portsRequest(portsAsk), portsAnswer("end_turn"), ""},

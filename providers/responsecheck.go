@@ -248,6 +248,9 @@ func (x *Exchange) checkContent(e *stream.Event, number int32) {
 	case t.Usage.Output.N-t.Usage.Reasoning.N > maxEmptyTokens, sessionOf(x.Head) != nil, x.requests.latest != nil && x.requests.latest.Background, x.check.declaredTools() == nil:
 		return
 	}
+	if slices.ContainsFunc(t.Findings, func(f stream.Finding) bool { return f.Base() == protocol.TextToolCall }) {
+		return // the call is in the reasoning
+	}
 	f := responseEmpty.Finding("the response is complete (%s), but has no text and no call", stream.Fact(t.Finish))
 	if thinking > 0 {
 		f = responseEmpty.Finding("the response is complete (%s), but has only reasoning: no text and no call", stream.Fact(t.Finish))

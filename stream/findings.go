@@ -108,11 +108,12 @@ var (
 		Advice:        "Don't run the call with only this object. The extra text shows that the model, or the parser of the model's output, made an error.",
 	}
 	ArgsMarkup = &Diagnosis{
-		Code: "ARGS_MARKUP", Severity: Error, By: Provider,
-		Verdict: "markup",
-		Short:   "model markup",
-		Meaning: "Model markup precedes or follows the arguments. The server's parser should have removed this markup.",
-		Advice:  "Choose the tool-call parser that fits the model, or update the software that serves the model. Don't run the call.",
+		Code: "ARGS_MARKUP", Severity: Error, OtherSeverities: []Severity{Info}, By: Provider,
+		SeverityNote: "info if only a value ends with markup, because the value may be about markup",
+		Verdict:      "markup",
+		Short:        "model markup",
+		Meaning:      "Model markup precedes or follows the arguments, or ends a value in them. The server's parser should have removed this markup.",
+		Advice:       "Choose the tool-call parser that fits the model, or update the software that serves the model. Don't run the call.",
 	}
 	ArgsConcat = &Diagnosis{
 		Code: "ARGS_CONCAT", Severity: Error, By: Gateway,
@@ -457,6 +458,35 @@ func (c *Call) checkMarkup(event int) {
 		Clip(text, 0, 16), OwnFact(where), at)
 }
 
+// valueMarkups are pairs of tags of models' templates that end a value if the server's parser doesn't find its end. Each
+// pair is the beginning of the opening tag and of the closing tag. JSON may escape the bars.
+var valueMarkups = [][2]string{
+	{"<arg_value>", "</arg_value>"}, {"<arg_key>", "</arg_key>"},
+	{"<｜DSML｜parameter", "</｜DSML｜parameter"}, {`<\uff5cDSML\uff5cparameter`, `</\uff5cDSML\uff5cparameter`},
+}
+
+// checkValueMarkup reports the first value that ends with the closing tag of a parameter, and has no opening tag.
+func (c *Call) checkValueMarkup(event int) {
+	for _, tags := range valueMarkups {
+		open, closing := []byte(tags[0]), []byte(tags[1])
+		if !bytes.Contains(c.args.s, closing) {
+			continue
+		}
+		start := uint32(0)
+		for _, t := range c.lex.Tokens().All() {
+			value := c.args.s[start:t.End]
+			start = t.End
+			at := bytes.LastIndex(value, closing)
+			if t.Kind != json.String || at < 0 || bytes.Contains(value, open) || len(bytes.TrimRight(value[at+len(closing):], ">\"")) > 0 {
+				continue
+			}
+			c.addFinding(ArgsMarkup.WithSeverity(Info).Finding("a value ends with model markup (%q): the server's parser should have removed it", closing).
+				withEvidence(event, int(t.End)-len(value)+at))
+			return
+		}
+	}
+}
+
 // checkEscapes reports the first escape of NUL that is followed by two hex digits.
 func (c *Call) checkEscapes(event int) {
 	const nul = `\u0000`
@@ -477,6 +507,7 @@ func (c *Call) checkEscapes(event int) {
 
 func (c *Call) checkObject(event int) {
 	c.checkKeys(event)
+	c.checkValueMarkup(event)
 	start := uint32(0)
 	for _, t := range c.lex.Tokens().All() {
 		if t.Kind == json.Key && t.End-start == 2 {
