@@ -162,7 +162,7 @@ func (x *exchangeContent) resolveProtocol(e protocol.SniffInput, best *protocol.
 func (x *Exchange) decodeFrame(f *stream.Frame, number int32) {
 	x.frame = number
 	x.cutFrame = x.cutFrame || f.Truncated && endsInside(x.Framing, f)
-	if len(f.Stray) > 0 && !x.pageFound && beginsPage(f.Stray) && !isErrorPage(x.Head, &x.Response) { // sent by a gateway
+	if len(f.Stray) > 0 && !x.pageFound && beginsPage(f.Stray) && !isPage(x.Head, &x.Response) { // sent by a gateway
 		x.pageFound = true
 		x.handleEvent(stream.Event{Kind: stream.Fault, Turn: x.lastTurn(), What: &stream.Ending{By: stream.Gateway},
 			Text: "HTML between the events, which clients ignore: " + pageWords(f.Stray)})

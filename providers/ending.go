@@ -15,10 +15,11 @@ import (
 	"toolscope/stream/lazyregexp"
 )
 
-// checkStatus reports an HTTP error if no turn has an error from the body. The body may be empty, or a
-// gateway's page.
+// checkStatus reports an HTTP error if no turn has an error from the body. The body may be empty, or a gateway's page. It
+// also reports a page or an empty body in place of a model's response.
 func (x *Exchange) checkStatus() {
-	if x.Head.Status < 400 || x.AnsweredHere || x.Protocol == &plainHTTP {
+	page, empty := isPage(x.Head, &x.Response), x.isEmptyResponse()
+	if x.Head.Status < 400 && !page && !empty || x.AnsweredHere || x.Protocol == &plainHTTP {
 		return
 	}
 	for _, number := range x.turns {
@@ -32,7 +33,11 @@ func (x *Exchange) checkStatus() {
 	body := x.Response.Bytes(0, x.Response.Size())
 	why := errorWords(body)
 	switch {
-	case isErrorPage(x.Head, &x.Response):
+	case empty && len(body) > 0:
+		why = fmt.Sprintf("HTTP status %d, without a response in the body", x.Head.Status)
+	case empty:
+		why = fmt.Sprintf("HTTP status %d, with an empty body", x.Head.Status)
+	case page:
 		why = fmt.Sprintf("HTTP status %d, with a page instead of a response: %s", x.Head.Status, pageWords(body))
 	case x.gap.missed > 0:
 		why = fmt.Sprintf("HTTP status %d; toolscope missed bytes of the body", x.Head.Status)
@@ -42,6 +47,14 @@ func (x *Exchange) checkStatus() {
 		why = fmt.Sprintf("HTTP status %d, without a reason", x.Head.Status)
 	}
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: cmp.Or(json.Value(body).Get("error").Get("type").Text(), x.awsErrorType(), fmt.Sprint(x.Head.Status))}})
+}
+
+// isEmptyResponse reports whether a request for a model got a complete response without content. Other programs' files may
+// lack the body.
+func (x *Exchange) isEmptyResponse() bool {
+	return len(x.turns) == 0 && x.Head.Status/100 == 2 && x.Head.Method == "POST" && x.Head.Wrappers == "" &&
+		!x.cutShort() && x.EndReason == "" && x.gap.missed == 0 && !x.gap.undecoded &&
+		(IsModelPath(x.Path()) || LooksLike(x.RequestBody()) == LooksLikeRequest)
 }
 
 // awsErrorType returns the type of an error of AWS, which is in a header, or "".
@@ -55,9 +68,15 @@ func (x *Exchange) awsErrorType() string {
 // requests, or Groq's flex tier without capacity.
 var refusedForNow = []int{408, 424, 425, 429, 498}
 
-// isErrorPage reports whether the response is an HTML page for an HTTP error.
-func isErrorPage(head *stream.Head, response *stream.Wire) bool {
-	return head.Status >= 400 && beginsPage(response.Bytes(0, min(response.Size(), maxPageStart)))
+// isPage reports whether the response is an HTML page in place of a model's response. With a status below 300, the
+// path must be that of a model.
+func isPage(head *stream.Head, response *stream.Wire) bool {
+	status := head.Status
+	if status < 200 || status/100 == 3 || !beginsPage(response.Bytes(0, min(response.Size(), maxPageStart))) {
+		return false
+	}
+	_, path := splitURL(head.URL)
+	return status >= 400 || IsModelPath(path)
 }
 
 const (
@@ -177,13 +196,13 @@ func (d plainDecoder) Frame(stream.Frame) error {
 // Close leaves the turn open. The exchange ends the turn when the HTTP response ends.
 func (plainDecoder) Close() {}
 
-// isPlain reports whether the request is not for a model. The path shows this, or the server refused a
-// WebSocket.
+// isPlain reports whether no model is involved. The path shows this, or the server sent the client to another address or
+// refused a WebSocket.
 func (x *Exchange) isPlain() bool {
 	if x.in.forcedFor(x.Number) != nil {
 		return false
 	}
-	return x.requests.path != "" || x.requests.upgrades && slices.Contains(noWebSocket, x.Head.Status)
+	return x.requests.path != "" || x.Head.Status/100 == 3 || x.requests.upgrades && slices.Contains(noWebSocket, x.Head.Status)
 }
 
 // noWebSocket lists the status codes with which servers without WebSockets answer.
@@ -279,7 +298,7 @@ func gatewayName(head *stream.Head, response *stream.Wire) string {
 // isFromGateway reports whether a gateway sent the response. Such a response is an HTML page, or an error
 // without JSON whose status means that the provider was not reached.
 func isFromGateway(head *stream.Head, response *stream.Wire) bool {
-	if isErrorPage(head, response) {
+	if isPage(head, response) {
 		return true
 	}
 	status := head.Status

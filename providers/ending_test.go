@@ -25,6 +25,12 @@ func TestGateways(t *testing.T) {
 		{"a load balancer", 503, map[string][]string{"Server": {"awselb/2.0"}}, "<html><h1>503</h1></html>", stream.Gateway, "the gateway AWS ELB reports"},
 		{"envoy", 503, map[string][]string{"Server": {"envoy"}}, "upstream connect error or disconnect/reset before headers", stream.Gateway, "the gateway envoy reports"},
 		{"no body", 502, map[string][]string{"Server": {"Caddy"}}, "", stream.Gateway, "the gateway Caddy reports"},
+		{"a page with status 200", 200, nil, "<!doctype html><title>Console</title>", stream.Gateway, "a gateway reports 200: HTTP status 200, with a page instead of a response: Console"},
+		{"an empty body", 200, nil, "", stream.Provider, "the provider reports 200: HTTP status 200, with an empty body"},
+		{"only a comment", 200, nil, ": ping\n\n", stream.Provider, "the provider reports 200: HTTP status 200, without a response in the body"},
+		{"an empty list", 200, nil, "[]", stream.Provider, "the provider reports 200: HTTP status 200, without a response in the body"},
+		{"a code in the body", 200, nil, `{"code":500,"msg":"404 NOT_FOUND","success":false}`, stream.Provider, "the provider reports 500: 404 NOT_FOUND"},
+		{"another field for the words", 200, nil, `{"errorType":"Timeout","errorMessage":"Task timed out"}`, stream.Provider, "the provider reports Timeout: Task timed out"},
 		{"an unknown gateway", 502, nil, "<html><h1>Bad Gateway</h1></html>", stream.Gateway, "a gateway reports"},
 
 		{"an error behind Cloudflare", 502, map[string][]string{"Server": {"cloudflare"}, "Cf-Ray": {"8a-OSL"}}, overloaded, stream.Provider, "the provider reports"},
@@ -39,6 +45,31 @@ func TestGateways(t *testing.T) {
 		found := findingsOf(in, "PROVIDER_ERROR")
 		if len(found) != 1 || found[0].By != test.by || !strings.HasPrefix(found[0].Message, test.words) || len(in.Session().Turns[0].Findings) != 1 {
 			t.Errorf("%s: %+v, want %s, %s", test.name, in.Session().Turns[0].Findings, test.by, test.words)
+		}
+	}
+}
+
+// TestNoEmptyResponse checks that a response without a body is not an error if the body may be missing for another reason.
+func TestNoEmptyResponse(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		head stream.Head
+		ask  string
+		end  stream.Record
+	}{
+		{"a file that may lack bodies", stream.Head{Method: "POST", URL: otherHost, Wrappers: "har"}, portsRequest(portsAsk), stream.Record{}},
+		{"the client disconnected", stream.Head{Method: "POST", URL: otherHost}, portsRequest(portsAsk), stream.Record{Why: "gone", By: "client"}},
+		{"toolscope stopped", stream.Head{Method: "POST", URL: otherHost}, portsRequest(portsAsk), stream.Record{By: "toolscope"}},
+		{"not for a model", stream.Head{Method: "POST", URL: "https://llm.example/v1/notify"}, `{"event":"a"}`, stream.Record{}},
+		{"another method", stream.Head{Method: "DELETE", URL: "https://llm.example/v1/responses/r"}, "", stream.Record{}},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(test.ask), Head: &test.head})
+		in.Write(stream.Record{Exchange: 1, Head: &stream.Head{Status: 200, Wrappers: test.head.Wrappers}})
+		test.end.Exchange, test.end.End = 1, true
+		in.Write(test.end)
+		if found := findingsOf(in, "PROVIDER_ERROR"); len(found) > 0 {
+			t.Errorf("%s: %+v", test.name, found)
 		}
 	}
 }
@@ -59,6 +90,9 @@ func TestNoModel(t *testing.T) {
 		{"no field for a model, in several lines", "/key/generate", "{\n\"team\": \"t\"\n}", answer, 200, true},
 		{"a question", "/chat", `{"question":"a"}`, answer, 200, false},
 		{"a model", "/run", `{"model":"m"}`, answer, 200, false},
+		{"a redirection", "/v1/messages", `{"model":"m","messages":[]}`, "<html>moved</html>", 308, true},
+		{"a redirection without a body", "/v1/messages", `{"model":"m","messages":[]}`, "", 307, true},
+		{"a code for success", "/run", `{"model":"m"}`, `{"code":0,"msg":"ok"}`, 200, false},
 		{"not JSON", "/run", "team=t", answer, 200, false},
 		{"an incomplete request", "/run", `{"team":"t"`, answer, 200, false},
 		{"a stream", "/run", `{"team":"t"}`, events, 200, false},

@@ -335,8 +335,12 @@ func (x *Exchange) closeLast() {
 		return
 	}
 	if len(turn.Findings) == 0 && !turn.HasGap() && !x.cutShort() {
-		x.emit(findingEvent(n, protocolUnknown,
-			"no frame matches %s: toolscope shows the frames as they arrived", stream.Own(x.Protocol.Title)))
+		if code, words := failureIn(x.Response.Bytes(0, min(x.Response.Size(), maxErrorBody))); words != "" {
+			x.emit(stream.Event{Kind: stream.Failure, Turn: n, Text: words, What: &stream.FailureInfo{Code: code}})
+		} else {
+			x.emit(findingEvent(n, protocolUnknown,
+				"no frame matches %s: toolscope shows the frames as they arrived", stream.Own(x.Protocol.Title)))
+		}
 	}
 	x.emit(stream.Event{Kind: stream.TurnClose, Turn: n, Code: stream.CloseCut})
 }

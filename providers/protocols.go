@@ -10,6 +10,7 @@ package providers
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -274,14 +275,29 @@ func (d *unknownDecoder) Frame(f stream.Frame) error {
 	if name == "" && d.title != "" {
 		name = body.Get("type").Text()
 	}
-	if d.title == "" && body.Get("error").IsPresent() {
-		if text := errorWords(body); text != "" {
-			d.turn.Fail("", text)
-			return nil
-		}
+	if code, words := failureIn(body); d.title == "" && words != "" {
+		d.turn.Fail(code, words)
+		return nil
 	}
 	d.turn.Unknown(name)
 	return nil
+}
+
+// failureIn returns the code and the message of an error in a body that matches no protocol. The message is "" unless the
+// body says that the request failed: it has an error, a code other than 0 and 200, or "success":false.
+func failureIn(body json.Value) (code, words string) {
+	if body.Get("error").IsPresent() {
+		return "", errorWords(body)
+	}
+	for _, key := range []string{"code", "error_code", "errcode", "errorType"} {
+		if v := body.Get(key); v.IsPresent() && code == "" {
+			code = cmp.Or(v.Text(), string(v))
+		}
+	}
+	if code == "0" || code == "200" || code == "" && string(body.Get("success")) != "false" {
+		return "", ""
+	}
+	return code, errorWords(body)
 }
 
 // errorWords returns the message in the body of an error. The message is in one of the fields that web
@@ -293,6 +309,7 @@ func errorWords(body json.Value) string {
 	err := body.Get("error")
 	for _, text := range []json.Value{
 		err.Get("message"), err, body.Get("message"), body.Get("Message"), body.Get("detail"), body.Get("error_description"),
+		body.Get("msg"), body.Get("error_msg"), body.Get("errmsg"), body.Get("errorMessage"),
 	} {
 		if text.HasText() {
 			return text.Text()

@@ -39,7 +39,7 @@ func TestConnectErrors(t *testing.T) {
 		"error in the stream": {answers(events, anthropicAnswer[:strings.Index(anthropicAnswer, "event: content_block_delta")]+
 			"event: error\ndata: "+fmt.Sprintf(failed, "overloaded_error", "Overloaded in the middle")+"\n\n"), []string{"Overloaded in the middle"}},
 		"cut":     {answers(events, anthropicAnswer[:400]), []string{"ended early"}},
-		"nothing": {answers(events, ""), []string{"ended early"}},
+		"nothing": {answers(events, ""), []string{"with an empty body"}},
 		"garbage": {answers("text/plain", "\x00\x01 hello \x1b]0;title\a\n{{{"), []string{"its protocol is unknown"}},
 		"broken connection": {func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, anthropicAnswer[:400])
