@@ -422,9 +422,6 @@ var billedTools = map[string]bool{"code_interpreter_call": true, "file_search_ca
 
 // isSearch reports whether the item is a billed web search. Opening a page is free.
 func (it *item) isSearch() bool {
-	if it.call == nil {
-		return false
-	}
 	var kind json.Value
 	_ = json.Read(it.args, json.Field("type", &kind))
 	return !kind.IsPresent() || kind.Is("search")

@@ -3,7 +3,6 @@ package openairesponses
 import (
 	"bytes"
 	"fmt"
-	"strconv"
 
 	"toolscope/providers/protocol"
 	"toolscope/stream"
@@ -117,7 +116,7 @@ func (g *growingObject) closeText(text []byte) []byte {
 func (it *item) wireSource(m growingMember, n int64, delta json.Value) []byte {
 	buf := append(it.turn.buf[:0], m.path...)
 	if m.list {
-		buf = append(strconv.AppendInt(append(buf, '['), n, 10), ']')
+		buf = fmt.Appendf(buf, "[%d]", n)
 	}
 	it.turn.buf = append(append(buf, ' '), delta...)
 	return it.turn.buf
