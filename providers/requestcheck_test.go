@@ -603,6 +603,38 @@ func TestServerCalls(t *testing.T) {
 	}
 }
 
+// TestReasoningOfItem checks that a reasoning item of which only the id is known is named if a request is refused because
+// it lacks this item. A call that is sent back without its own item id doesn't need it.
+func TestReasoningOfItem(t *testing.T) {
+	const (
+		url      = "https://api.openai.com/v1/responses"
+		thought  = `{"type":"reasoning","id":"rs_4f1c09a2","summary":[]}`
+		call     = `{"type":"function_call","id":"fc_4f1c09a3","call_id":"call_Hq3vTz8m","name":"netstat","arguments":"{}"}`
+		result   = `{"type":"function_call_output","call_id":"call_Hq3vTz8m","output":"22"}`
+		missing  = `{"error":{"message":"Item 'fc_4f1c09a3' of type 'function_call' was provided without its required 'reasoning' item: 'rs_4f1c09a2'.","type":"invalid_request_error","param":"input"}}`
+		response = `{"id":"resp_1","object":"response","model":"m","status":"completed","output":[` + thought + `,` + call + `]}`
+		done     = `{"id":"resp_2","object":"response","model":"m","status":"completed","output":[{"type":"message","id":"msg_1","role":"assistant","content":[{"type":"output_text","text":"22"}]}]}`
+	)
+	request := func(items ...string) string {
+		return `{"model":"m","input":[` + strings.Join(append([]string{portsAsk}, items...), ",") + `]}`
+	}
+	for _, test := range []struct {
+		name   string
+		second asked
+		want   string
+	}{
+		{"left out", asked{request(call, result), missing, 400}, "2 REQUEST_REFUSED info client, 2 REASONING_DROPPED error client"},
+		{"left out and accepted", asked{request(call, result), done, 200}, ""},
+		{"sent back", asked{request(thought, call, result), done, 200}, ""},
+		{"another reason", asked{request(call, result), `{"error":{"message":"temperature is too high","type":"invalid_request_error"}}`, 400}, "2 REQUEST_REFUSED error client"},
+	} {
+		_, found := play(url, asked{request(), response, 200}, test.second)
+		if got := strings.Join(found, ", "); got != test.want {
+			t.Errorf("%s: %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
 // TestItemOfReasoning checks that encrypted reasoning under another id than its own is the cause of a refusal. There is
 // no finding if the request is accepted, or refused for another reason, or if the id is left out.
 func TestItemOfReasoning(t *testing.T) {

@@ -77,6 +77,10 @@ var callCases = []struct {
 
 	// A limit cuts the response. A seal counts only for complete arguments and, in the frame of the finish, only for
 	// an object.
+	{"failed, sealed inside the arguments", []Event{opened(0, "id", "f"), args(0, `{"a`), sealed(0), finish(FinishFailed, "failed")},
+		`f aborted prefix: aborted {"a`},
+	{"failed, whole and sealed before", []Event{opened(0, "id", "f"), args(0, `{}`), sealed(0), finish(FinishFailed, "failed")},
+		`f sealed object: complete {}`},
 	{"cut, never sealed", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length")},
 		`f truncated prefix: cut short {"a`},
 	{"cut, then refused", []Event{opened(0, "id", "f"), args(0, `{"a`), finish(FinishCut, "length"), finish(FinishRefused, "refusal")},

@@ -332,7 +332,7 @@ func (t *Turn) applyFinish(e Event, n int) {
 				c.endUnsealed(PhaseAborted, n, cutBy[Client].cut, Messagef("the response ended with %s", Fact(e.Text)), "cut: "+e.Text)
 			}
 		case FinishFailed:
-			if c.phase <= PhaseOpen {
+			if c.phase <= PhaseOpen || c.phase == PhaseSealed && c.Syntax() == json.SyntaxPrefix {
 				c.endUnsealed(PhaseAborted, n, ArgsCut, Messagef("the response ended with %s", Fact(e.Text)), "cut: "+e.Text)
 			}
 		}
@@ -464,14 +464,16 @@ func (t *Turn) extendPart(kind PartKind, end int) {
 
 // attachSignature attaches a signature to the latest part. It adds an empty part of reasoning for the
 // signature if the latest part is a call or has a signature already, if there is no part, or if the code is
-// SignedHidden.
+// SignedHidden. A part that has only the id of its item gets the signature of this item.
 func (t *Turn) attachSignature(e Event) {
-	n := len(t.Parts) - 1
-	if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {
+	n, item := len(t.Parts)-1, PayloadOf[Signature](e).Item
+	if i := slices.IndexFunc(t.Parts, func(p Part) bool { return p.ID == item && p.ID != "" && p.Signature == "" }); i >= 0 {
+		n = i
+	} else if e.Code == SignedHidden || n < 0 || t.Parts[n].Kind == PartCall || t.Parts[n].Signature != "" {
 		t.Parts = append(t.Parts, Part{Kind: PartThinking, End: len(t.Thinking), SignatureOnly: e.Code == SignedHidden})
 		n++
 	}
-	t.Parts[n].Signature, t.Parts[n].ID = e.Text, PayloadOf[Signature](e).Item
+	t.Parts[n].Signature, t.Parts[n].ID = e.Text, item
 }
 
 // applySentBack records how a later request carries one of the turn's calls in its history.

@@ -37,6 +37,7 @@ type item struct {
 
 	textSeen map[part]bool // parts of the item's text that have arrived
 	signed   bool          // the item's signature was reported
+	named    bool          // the id of a reasoning item was reported
 	added    bool          // output_item.added came
 	partial  bool          // earlier events of the item are missing
 }

@@ -202,14 +202,14 @@ func (it *item) appendMissingSection(in textSection, parts json.Value) {
 	}
 }
 
-// signReasoning reports the encrypted reasoning of a final item. The encrypted reasoning belongs to the item's text
-// if that text came last. Otherwise, it belongs to reasoning that is not shown. Its copies differ from event to
-// event, and only the copy in output_item.done is used.
+// signReasoning reports the encrypted reasoning of a final item, and its id. The encrypted reasoning belongs to the
+// item's text if that text came last. Otherwise, it belongs to reasoning that is not shown. Its copies differ from event
+// to event, and only the copy in output_item.done is used. If the provider keeps the reasoning, there is only the id.
 func (it *item) signReasoning(w *wireItem) {
-	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() {
+	if it.kind != "reasoning" || it.signed || !w.encrypted.HasText() && (it.named || it.idOf(w) == "") {
 		return
 	}
-	it.signed = true
+	it.named, it.signed = true, w.encrypted.HasText()
 	code := stream.SignedShown
 	if it.turn.last != it {
 		code = stream.SignedHidden

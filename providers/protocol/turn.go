@@ -108,9 +108,10 @@ func (t *Turn) BeginThinking(block int32) {
 }
 
 // SignLast reports the signature of the latest content. With stream.SignedHidden, the signature belongs to
-// reasoning that is not shown. The parameter item is the id of the item with the signature, or "".
+// reasoning that is not shown. The parameter item is the id of the item with the signature, or "". An item may have
+// only an id.
 func (t *Turn) SignLast(signature json.Value, item string, code stream.Code) {
-	if !signature.HasText() {
+	if !signature.HasText() && item == "" {
 		return
 	}
 	e := stream.Event{Kind: stream.Signed, Code: code, Text: signature.Text()}

@@ -134,8 +134,11 @@ type reasoningBlock struct {
 
 // describeSize describes the size of the block. The text of encrypted reasoning is unknown.
 func (b *reasoningBlock) describeSize() string {
-	if len(b.text) == 0 && b.signature != "" {
+	switch {
+	case len(b.text) == 0 && b.signature != "":
 		return "encrypted"
+	case len(b.text) == 0:
+		return "kept by the provider"
 	}
 	return count.Of(len(b.text), "byte")
 }
@@ -224,7 +227,7 @@ func (c *reasoningComparison) compareBlocks() {
 			c.addChange(ReasoningAltered, ReasoningSame, of, false, stream.Messagef("the request contains reasoning that the model didn't write, with a different signature"))
 			continue
 		}
-		optional := c.to.HasPreviousID && b.item == ""
+		optional := c.to.HasPreviousID && (b.item == "" || b.signature == "") // a call without an item id doesn't need it
 		c.addChange(ReasoningDropped, ReasoningKept, nil, optional, stream.Messagef("a thinking or reasoning block of the turn is missing (%s)", stream.Own(b.describeSize())))
 	}
 }
