@@ -42,6 +42,8 @@ func TestNameOfForbiddenAddress(t *testing.T) {
 func TestForbiddenAddresses(t *testing.T) {
 	for address, forbidden := range map[string]bool{
 		"169.254.0.1:80": true, "[::ffff:169.254.169.254]:80": true, "[fe80::1%eth0]:443": true, "[fd00:ec2::254]:80": true,
+		"[64:ff9b::169.254.169.254]:80": true, "[64:ff9b:1::a9fe:a9fe]:80": true, "[::169.254.169.254]:80": true, "[2002:a9fe:a9fe::1]:80": true,
+		"[2002:a00:1:a9fe:a9fe::]:80": false, "[2003:a9fe:a9fe::1]:80": false,
 		"[fd20:ce::254]:80": true, "100.100.100.200:80": true, "224.0.0.1:80": true, "garbage": true,
 		"127.0.0.1:80": false, "10.0.0.1:80": false, "[::1]:80": false, "[fd00::1]:80": false, "8.8.8.8:443": false,
 	} {

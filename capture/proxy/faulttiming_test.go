@@ -157,6 +157,7 @@ func TestFaultUnfit(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 			io.WriteString(w, started)
 		default:
+			w.Header().Set("Content-Encoding", "identity") // not compressed
 			io.WriteString(w, started)
 		}
 	})

@@ -408,8 +408,8 @@ func (c *headWatch) Read(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	for rest, complete := p[:n], true; complete && !c.inBody; {
 		var line []byte
-		if line, rest, complete = bytes.Cut(rest, []byte("\n")); len(c.line) <= len(lengthField) {
-			c.line = append(c.line, line[:min(len(line), len(lengthField)+1)]...)
+		if line, rest, complete = bytes.Cut(rest, []byte("\n")); len(c.line) < len(lengthField) {
+			c.line = append(c.line, line[:min(len(line), len(lengthField))]...)
 		}
 		if !complete {
 			break

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -46,6 +47,46 @@ func TestRecordedWhenPassedOn(t *testing.T) {
 	x.finish()
 	if whole := recorded(*recs, capture.Response); whole != "abc" {
 		t.Errorf("recorded %q at the end", whole)
+	}
+}
+
+// TestBrokenByFault checks that toolscope is the party that ended an exchange whose connection a fault broke, also if
+// the client disconnects because of it.
+func TestBrokenByFault(t *testing.T) {
+	for _, cause := range []error{nil, errClientGone} {
+		x, _ := begun(t)
+		x.received = &bodyTap{x: x, body: strings.NewReader("abc")}
+		x.faulted = &faultedResponse{x: x, from: x.received, broke: true}
+		if cause != nil {
+			x.cancel(cause)
+		}
+		if r := x.endRecord(); r.End != capture.EndCut || r.By != capture.Toolscope || r.Why != errBroken.Error() {
+			t.Errorf("%v: %+v", cause, r)
+		}
+		x.finish()
+	}
+}
+
+// TestLineSplitter checks that text is passed on in complete lines, except at the end and if a line is too long.
+func TestLineSplitter(t *testing.T) {
+	long := strings.Repeat("a", maxLinePart)
+	for _, test := range []struct{ in, want []string }{
+		{[]string{"a\n", "b\r\n"}, []string{"a", "b"}},
+		{[]string{"a\nb\nc", "d\n"}, []string{"a\nb", "cd"}},
+		{[]string{"a", "b"}, []string{"ab"}},
+		{[]string{"\n\n", "\r\n", ""}, nil},
+		{[]string{long, "b", "c\n"}, []string{long + "b", "c"}},
+		{[]string{"x\n" + long, "\n"}, []string{"x", long}},
+	} {
+		var got []string
+		l := lineSplitter{to: func(text []byte) { got = append(got, string(text)) }}
+		for _, p := range test.in {
+			l.add([]byte(p))
+		}
+		l.flush()
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%.40q: %.40q, want %.40q", test.in, got, test.want)
+		}
 	}
 }
 

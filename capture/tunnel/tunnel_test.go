@@ -412,6 +412,11 @@ func TestNames(t *testing.T) {
 	if response, err := http.ReadResponse(bufio.NewReader(client), nil); err != nil || response.StatusCode != 421 {
 		t.Errorf("another host: %v, %v", response, err)
 	}
+	o.mu.Lock()
+	if len(o.records) == 0 || o.records[0].Head == nil || o.records[0].Head.URL != "https://"+closedHost+"/v1/messages" {
+		t.Errorf("recorded %+v", o.records)
+	}
+	o.mu.Unlock()
 	if len(o.dials) > 0 {
 		t.Errorf("dialled %q", o.dials)
 	}
