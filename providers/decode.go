@@ -97,7 +97,7 @@ func (x *Exchange) chooseProtocol(e protocol.SniffInput, last bool) {
 	case best != nil && (score.Points >= protocol.Likely || last):
 	case seen != nil:
 		best, score = seen, protocol.SniffScore{Why: "the form of a frame"}
-	case last && len(x.pending) > 0 && (x.AsksNothing() || x.hasNoPrompt()):
+	case last && len(x.pending) > 0 && (x.AsksNothing() || hasNoPrompt(x)):
 		best, score = &plainHTTP, protocol.SniffScore{Why: "the request contains nothing for a model to answer"}
 	case last && len(x.pending) > 0:
 		if x.Head.Wrappers == "" && x.Head.Status == 0 { // the kind of payloads from HTTP or a log need not be guessed
@@ -317,7 +317,7 @@ func (x *Exchange) emitEvent(e *stream.Event) {
 	x.stampEvent(e)
 	x.in.Timeline.Append(*e)
 	x.noteTurnEnd(e, turn)
-	x.checkToolChoice(e, turn)
+	x.compareWithRequest(e, turn)
 	x.checkBudget(e, turn)
 	x.checkContent(e, turn)
 	x.silence.afterEvent(e, turn)

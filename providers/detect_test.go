@@ -458,3 +458,32 @@ func TestSlowHead(t *testing.T) {
 		}
 	}
 }
+
+// TestStreamIgnored checks that a response in the form that its request doesn't ask for is reported, if only the request's
+// field stream decides the form.
+func TestStreamIgnored(t *testing.T) {
+	const chat, on, off = "/v1/chat/completions", `{"model":"m","stream":true,"messages":[]}`, `{"model":"m","messages":[]}`
+	events := "data: " + `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+	for _, test := range []struct{ name, method, path, wrappers, request, response, want string }{
+		{"a stream that was not asked for", "POST", chat, "", off, events, "the request asks for a single body, but the response is an event stream"},
+		{"stream is false", "POST", chat, "har", strings.Replace(on, "true", "false", 1), events, "the request asks for a single body, but the response is an event stream"},
+		{"one body instead of a stream", "POST", chat, "", on, chatBody, "the request asks for an event stream, but the response is none"},
+		{"the stream that was asked for", "POST", chat, "", on, events, ""},
+		{"the body that was asked for", "POST", chat, "", off, chatBody, ""},
+		{"an error", "POST", chat, "", on, `{"error":{"message":"no"}}`, ""},
+		{"an incomplete request", "POST", chat, "", `{"model":"m","messages":[`, events, ""},
+		{"no request", "POST", chat, "", "", events, ""},
+		{"another method", "GET", "/v1/responses", "", off, events, ""},
+		{"the path decides", "POST", "/v1beta/openai:stream", "", off, events, ""},
+		{"a log may join the chunks", "POST", chat, "litellm", on, chatBody, ""},
+	} {
+		in := new(Inspector)
+		in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(test.request), Head: &stream.Head{Method: test.method, URL: "https://llm.example" + test.path, Wrappers: test.wrappers}})
+		in.Write(stream.Record{Exchange: 1, Data: []byte(test.response), Head: &stream.Head{Status: 200, Wrappers: test.wrappers}})
+		in.Write(stream.Record{Exchange: 1, End: true})
+		found := findingsOf(in, "STREAM_IGNORED")
+		if test.want == "" && len(found) > 0 || test.want != "" && (len(found) != 1 || found[0].Message != test.want) {
+			t.Errorf("%s: %+v, want %q", test.name, found, test.want)
+		}
+	}
+}

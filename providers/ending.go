@@ -18,7 +18,7 @@ import (
 // checkStatus reports an HTTP error if no turn has an error from the body. The body may be empty, or a gateway's page. It
 // also reports a page or an empty body in place of a model's response.
 func (x *Exchange) checkStatus() {
-	page, empty := isPage(x.Head, &x.Response), x.isEmptyResponse()
+	page, empty := isPage(x.Head, &x.Response), isEmptyResponse(x)
 	if x.Head.Status < 400 && !page && !empty || x.AnsweredHere || x.Protocol == &plainHTTP {
 		return
 	}
@@ -51,7 +51,7 @@ func (x *Exchange) checkStatus() {
 
 // isEmptyResponse reports whether a request for a model got a complete response without content. Other programs' files may
 // lack the body.
-func (x *Exchange) isEmptyResponse() bool {
+func isEmptyResponse(x *Exchange) bool {
 	return len(x.turns) == 0 && x.Head.Status/100 == 2 && x.Head.Method == "POST" && x.Head.Wrappers == "" &&
 		!x.cutShort() && x.EndReason == "" && x.gap.missed == 0 && !x.gap.undecoded &&
 		(IsModelPath(x.Path()) || LooksLike(x.RequestBody()) == LooksLikeRequest)
@@ -224,7 +224,7 @@ var promptKeys = map[string]bool{
 
 // hasNoPrompt reports whether the body of the request is an object without a field for a model, and the response is a
 // single frame of no event stream.
-func (x *Exchange) hasNoPrompt() bool {
+func hasNoPrompt(x *Exchange) bool {
 	if x.Framing == "SSE" || len(x.pending) != 1 || x.Head.Status >= 400 || x.in.forcedFor(x.Number) != nil {
 		return false
 	}

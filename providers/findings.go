@@ -38,7 +38,7 @@ func findingEvent(turn int32, d *stream.Diagnosis, format string, args ...any) s
 // findings lists the diagnoses that this package makes. They are the same for all protocols.
 var findings = []*stream.Diagnosis{
 	sourceNote, faultNote, heldNote, sourceChanged, protocolUnknown, protocolUndecoded, unterminatedFrame, blankLinesMissing, codingBroken,
-	codingBomb, cacheBroken, framesIgnored, toolChoiceIgnored, callLoop,
+	codingBomb, cacheBroken, framesIgnored, toolChoiceIgnored, streamIgnored, callLoop,
 	resultMadeUp, mediaAsText, budgetToThinking, responseEmpty, stalled, shownCall,
 }
 

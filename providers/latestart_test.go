@@ -202,7 +202,7 @@ func TestStatusSeen(t *testing.T) {
 // the provider's.
 func TestDataTwice(t *testing.T) {
 	for data, want := range map[string]string{`data: {"id":"c","choices":[]}`: "gateway", `date: {"id":"c","choices":[]}`: "provider"} {
-		_, found := play("https://models.example/v1/chat/completions", asked{`{"model":"m","messages":[` + portsAsk + `]}`,
+		_, found := play("https://models.example/v1/chat/completions", asked{`{"model":"m","stream":true,"messages":[` + portsAsk + `]}`,
 			"data: " + data + "\n\ndata: " + `{"id":"c","object":"chat.completion.chunk","model":"m","choices":[{"index":0,"delta":{"content":"22"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n", 200})
 		if got := strings.Join(found, ", "); got != "1 FRAME_UNDECODABLE error "+want {
 			t.Errorf("%s: %q, want %s", data, got, want)

@@ -213,6 +213,9 @@ type historyLink struct {
 	conversation     string // id of the conversation that the request continues; "" for none
 
 	choice toolChoice
+
+	streams bool // the request asks for an event stream
+	whole   bool // the request is complete
 }
 
 // readHistoryLink reads a request's reference to its earlier history. Requests in OpenAI's Responses continue
@@ -237,8 +240,11 @@ func readHistoryLink(request []byte) (on historyLink) {
 			}
 		case "cachedContent", "cached_content":
 			on.keptByProvider = on.keptByProvider || s.Value().IsPresent()
+		case "stream":
+			on.streams = s.Value().IsTrue()
 		}
 	}
+	on.whole = s.End() == nil
 	return on
 }
 

@@ -278,6 +278,7 @@ func TestBreachOnce(t *testing.T) {
 func TestBreachAtClose(t *testing.T) {
 	in := new(Inspector)
 	bad := portsRequest(`{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_lost","content":"x"}]}`)
+	bad = strings.Replace(bad, "{", `{"stream":true,`, 1)
 	in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(bad), Head: &stream.Head{Method: "POST", URL: otherHost}})
 	head := &stream.Head{Status: 200, Header: map[string][]string{"Content-Type": {"text/event-stream"}}}
 	var body strings.Builder

@@ -20,6 +20,30 @@ var toolChoiceIgnored = &stream.Diagnosis{
 	Advice:  "Check the calls before you run them. Find out whether the server and its gateways support tool_choice and parallel_tool_calls for this model.",
 }
 
+var streamIgnored = &stream.Diagnosis{
+	Code: "STREAM_IGNORED", Severity: stream.Warn, By: stream.Gateway,
+	Verdict: "wrong form",
+	Meaning: "The request asks for an event stream, but the response is a single body, or the reverse. Clients can't read it: the SDKs of OpenAI and Anthropic for JavaScript return no chunks, a string or undefined fields, and the AI SDK reports an error (seen when run).",
+	Advice:  "Find out which server or gateway ignores the field stream, or set the field to what the server supports.",
+}
+
+// streamFieldPaths match the paths of protocols in which only the field stream requests a stream.
+var streamFieldPaths = lazyregexp.New(`/(?:chat/completions|completions|messages|responses)$`)
+
+// describeForm describes the form of a response if its request asks for the other form. Otherwise, it returns false. It
+// knows only forms that programs record without a change.
+func describeForm(x *Exchange, on *historyLink) (stream.Message, bool) {
+	isStream := x.Framing == "SSE"
+	if isStream == on.streams || !on.whole || x.Head.Method != "POST" || x.Request.Size() == 0 ||
+		x.Head.Wrappers != "" && x.Head.Wrappers != "har" || !streamFieldPaths().MatchString(x.Path()) {
+		return stream.Message{}, false
+	}
+	if isStream {
+		return stream.Messagef("the request asks for a single body, but the response is an event stream"), true
+	}
+	return stream.Messagef("the request asks for an event stream, but the response is none"), true
+}
+
 // toolChoice is the part of a request that determines which tools the model must or may call.
 type toolChoice struct {
 	required bool     // the response must have a call
@@ -116,24 +140,26 @@ func (c *toolChoice) readConfig(v json.Value) {
 	}
 }
 
-// checkToolChoice compares a response that ended normally with its request. It skips WebSockets, logs and session
+// compareWithRequest compares a response that ended normally with its request. It skips WebSockets, logs and session
 // files, because their requests don't each belong to exactly one response.
-func (x *Exchange) checkToolChoice(e *stream.Event, number int32) {
+func (x *Exchange) compareWithRequest(e *stream.Event, number int32) {
 	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn || len(x.turns) != 1 || x.HasManyRequests() ||
 		x.Head.Reconstructed || sessionOf(x.Head) != nil || x.gap.requestBytes > 0 || x.out.Refused || !isDecoded(x.Protocol) {
 		return
 	}
-	choice := x.past.on.choice
+	on := x.past.on
 	if !x.past.observed {
-		choice = readHistoryLink(x.RequestBody()).choice
+		on = readHistoryLink(x.RequestBody())
 	}
 	t := x.in.Session().Turn(e.Turn)
 	if !t.Closed() || t.Phase() != stream.TurnComplete || t.HasGap() || t.Failure != "" {
 		return
 	}
-	if message, isWrong := choice.describeConflict(t); isWrong {
-		f := toolChoiceIgnored.Finding("%s", message)
-		x.emit(stream.Event{Kind: stream.Found, Turn: number, Slot: stream.NoSlot, What: &f})
+	if message, isWrong := on.choice.describeConflict(t); isWrong {
+		x.emit(findingEvent(number, toolChoiceIgnored, "%s", message))
+	}
+	if message, isWrong := describeForm(x, &on); isWrong {
+		x.emit(findingEvent(number, streamIgnored, "%s", message))
 	}
 }
 

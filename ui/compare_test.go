@@ -37,8 +37,8 @@ func threeAnswers(testing.TB) (all []stream.Record) {
 	ask := func(n int, name, url, body string) {
 		all = append(all, stream.Record{Exchange: n, Request: true, Data: []byte(body), Head: &stream.Head{File: name, Method: "POST", URL: url}})
 	}
-	ask(1, "anthropic", "https://api.anthropic.com/v1/messages", `{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"Oslo?"}]}`)
-	ask(2, "openai-chat/m", "https://api.openai.com/v1/chat/completions", `{"model":"m","messages":[{"role":"user","content":"Oslo?"}]}`)
+	ask(1, "anthropic", "https://api.anthropic.com/v1/messages", `{"model":"claude-sonnet-4-5","stream":true,"messages":[{"role":"user","content":"Oslo?"}]}`)
+	ask(2, "openai-chat/m", "https://api.openai.com/v1/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"Oslo?"}]}`)
 	ask(3, "gemini", "https://generativelanguage.googleapis.com/v1beta/models/g:streamGenerateContent", `{"contents":[{"role":"user","parts":[{"text":"Oslo?"}]}]}`)
 	a := (&anthropic{exchange: 1}).open("msg_1").text("I look.")
 	a.call("toolu_1", "get_weather", chop(`{"city":"Oslo","days":3,"units":"metric","at":[1,2]}`, 12)...).seal()
