@@ -18,6 +18,7 @@ type decoder struct {
 	blocks        map[int32]contentBlock
 	done          bool  // whether the last stop reason is a normal end
 	finished      bool  // a stop reason arrived
+	unfinished    bool  // the stop reason in message_delta is null
 	started       int32 // number of blocks that began at a new index
 	usage         tokenCounts
 	servingModels []string // models in usage.iterations, if there are several
@@ -96,10 +97,14 @@ func (d *decoder) Frame(f stream.Frame) error {
 		}
 		t := d.ensureTurn("message_delta")
 		d.reportUsage(t, d.ev.usage)
+		d.unfinished = d.ev.delta.stopReason != nil && !d.ev.delta.stopReason.HasText()
 		d.reportFinish(t, d.ev.delta.stopReason, d.ev.delta.stopDetails)
 	case "message_stop":
 		if d.hasEnded() { // gateways repeat it
 			break
+		}
+		if d.turn.IsOpen() && d.unfinished && !d.finished {
+			d.turn.Find(protocol.FinishMissing, "message_stop arrived without a stop reason: clients that wait for tool_use never run the calls")
 		}
 		d.ensureTurn("message_stop")
 		d.fillUsage(d.ev.metrics)
@@ -150,7 +155,7 @@ func (d *decoder) endTurn() {
 }
 
 func (d *decoder) openTurn(id, model string) *protocol.Turn {
-	d.blocks, d.started, d.done, d.finished, d.usage, d.servingModels = map[int32]contentBlock{}, 0, false, false, tokenCounts{}, nil
+	d.blocks, d.started, d.done, d.finished, d.unfinished, d.usage, d.servingModels = map[int32]contentBlock{}, 0, false, false, false, tokenCounts{}, nil
 	d.turn = d.Open(stream.Opening{ID: id, Model: model})
 	return d.turn
 }

@@ -514,9 +514,14 @@ func startOf(message json.Value) stream.Frame {
 		newMember("id", message.Get("id")), newMember("model", message.Get("model")), newMember("usage", message.Get("usage")))))
 }
 
-// endOf returns the event with the stop reason and the usage that a message has so far.
+// endOf returns the event with the stop reason and the usage that a message has so far. Claude Code writes null for a
+// stop reason that it doesn't know.
 func endOf(message json.Value) stream.Frame {
-	delta := newObject(newMember("stop_reason", message.Get("stop_reason")), newMember("stop_details", message.Get("stop_details")))
+	reason := message.Get("stop_reason")
+	if !reason.HasText() {
+		reason = nil
+	}
+	delta := newObject(newMember("stop_reason", reason), newMember("stop_details", message.Get("stop_details")))
 	return newEvent("message_delta", newMember("delta", delta), newMember("usage", message.Get("usage")))
 }
 
