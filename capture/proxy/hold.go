@@ -231,10 +231,7 @@ func (h *heldBody) Read(p []byte) (int, error) {
 		if h.now, wait, err = h.nextBytes(); err != nil {
 			return 0, err
 		}
-		if len(h.now) > 0 {
-			break
-		}
-		if !h.waitEvent(wait) {
+		if len(h.now) == 0 && !h.waitEvent(wait) {
 			return 0, h.x.ctx.Err()
 		}
 	}
