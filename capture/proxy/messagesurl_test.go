@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"toolscope/capture"
 )
@@ -80,6 +81,25 @@ func TestServeOnly(t *testing.T) {
 		}
 		if noted := strings.Contains(all[len(all)-1].Note, "instead of "+up); noted != (want != sent) {
 			t.Errorf("%q: %+v", test.text, all[len(all)-1])
+		}
+	}
+}
+
+// TestMessagesURLInPieces checks that an event with the URL is held back until it is complete, and that another event
+// is passed on as soon as it differs.
+func TestMessagesURLInPieces(t *testing.T) {
+	for text, want := range map[string]struct{ first, all string }{
+		"event: endpoint\ndata: http://up:1/m\n\nevent: x\n\n": {"event: endpoint\ndata: http://at:2/m\n\n", "event: endpoint\ndata: http://at:2/m\n\nevent: x\n\n"},
+		"event: message\ndata: http://up:1/m\n\n":              {"event: m", "event: message\ndata: http://up:1/m\n\n"},
+		"event: endpoint\ndata: http://up:1/m":                 {"event: endpoint\ndata: http://up:1/m", "event: endpoint\ndata: http://up:1/m"},
+		"data: x\n\n":                                          {"d", "data: x\n\n"},
+	} {
+		m := &messagesURL{ReadCloser: io.NopCloser(iotest.OneByteReader(strings.NewReader(text))), from: "http://up:1", to: "http://at:2"}
+		p := make([]byte, 100)
+		n, err := m.Read(p)
+		rest, _ := io.ReadAll(m)
+		if first := string(p[:n]); first != want.first || first+string(rest) != want.all || err != nil {
+			t.Errorf("%q: %q, then %q, %v", text, first, rest, err)
 		}
 	}
 }
