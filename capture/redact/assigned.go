@@ -14,7 +14,10 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	rest = trimColour(rest[:len(rest)-countTrailing(rest, beforeSign)])
 	quoted := len(rest) > 0 && strings.IndexByte("\"'`]", rest[len(rest)-1]) >= 0
 	if quoted {
-		rest = bytes.TrimRight(rest[:len(rest)-1], "\"'`")
+		if rest = rest[:len(rest)-1]; len(rest) > 0 && alnum[rest[len(rest)-1]] && text[len(rest)] == ']' {
+			rest = trimVisibility(rest)
+		}
+		rest = bytes.TrimRight(rest, "\"'`")
 	}
 	n := countTrailing(rest, inName)
 	if colour := bytes.IndexByte(rest[len(rest)-n:], 'm'); colour > 0 && colour < 6 && bytes.HasSuffix(rest[:len(rest)-n], []byte("\x1b[")) {
@@ -35,7 +38,7 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 	if !ok && scope == inText && n > 3 && name[n-1]|0x20 == 's' && endsName(name[:n-1]) { // tokens: ["…"], and a line api_keys:
 		known, ok = credentialName(name[:n-1], inText)
 	}
-	if !ok && scope == inKey && (string(name) == "access" || string(name) == "refresh") {
+	if !ok && scope == inKey && exactKeys[string(name)] {
 		known, ok = secretName{called: "secret", value: isRandom}, true
 	}
 	if !ok && (isValueName(name) || (scope == inKey || sign == '=' && string(name) == "content") && isOneOf(laterNames, name)) {
@@ -73,6 +76,18 @@ func assignedName(text []byte) (known secretName, form valueForm, ok bool) {
 		form = pairForm
 	}
 	return known, form, ok && !isResourceName(known, before, sign)
+}
+
+// trimVisibility removes what PHP writes after the name of a property that is not public, as in ["token":protected].
+func trimVisibility(text []byte) []byte {
+	if rest, ok := bytes.CutSuffix(text, []byte(":protected")); ok {
+		return rest
+	}
+	rest, ok := bytes.CutSuffix(text, []byte(":private"))
+	if class := bytes.LastIndex(rest, []byte(`":"`)); ok && class > 0 {
+		rest = rest[:class]
+	}
+	return rest
 }
 
 // beforeSign are characters between a name, or the quote after it, and the sign of an assignment.
@@ -141,6 +156,11 @@ var (
 // secretTypes are the types of objects whose value is a credential.
 var secretTypes = strings.Fields("password securestring concealed api apikey api_key secret token")
 
+// isSecretType reports whether an object with this type contains a credential. The type may be part of a larger one.
+func isSecretType(name []byte) bool {
+	return isOneOf(secretTypes, name[bytes.LastIndexByte(name, '.')+1:])
+}
+
 // isValueName reports whether a field with this name contains the value for a name in another field.
 func isValueName(name []byte) bool { return isOneOf(valueNames, name) }
 
@@ -159,8 +179,18 @@ func pairedName(text []byte, inObject bool) (known secretName, ok bool) {
 		return known, true
 	}
 	text = bytes.TrimSuffix(text, []byte("android:"))
-	if known, ok = namedField(bytes.TrimRight(text, " \t\r\n\"',")); ok || !inObject {
-		return known, ok
+	if known, ok = namedField(bytes.TrimRight(text, " \t\r\n\"',")); ok {
+		return known, true
+	}
+	if tag := text[bytes.LastIndexByte(text, '<')+1:]; !inObject && len(tag) < len(text) && bytes.IndexByte(tag, '>') < 0 {
+		for _, attribute := range bytes.Fields(tag) {
+			if known, ok = namedField(bytes.TrimRight(attribute, "\"'")); ok {
+				return known, true
+			}
+		}
+	}
+	if !inObject {
+		return secretName{}, false
 	}
 	for _, field := range bytes.Split(text[bytes.LastIndexByte(text, '{')+1:], []byte(",")) { // other fields of the object
 		if known, ok = namedField(bytes.TrimRight(field, " \t\r\n\"'")); ok {
@@ -174,6 +204,9 @@ func pairedName(text []byte, inObject bool) (known secretName, ok bool) {
 func namedField(text []byte) (known secretName, ok bool) {
 	n := countTrailing(text, inName)
 	name := text[len(text)-n:]
+	if phrase := countTrailing(text, inPhrase); phrase < len(text) && (text[len(text)-phrase-1] == '"' || text[len(text)-phrase-1] == '\'') {
+		n, name = phrase, text[len(text)-phrase:] // "API token"
+	}
 	text = text[:len(text)-n]
 	for bytes.HasSuffix(text, []byte(":")) && n > 0 && len(text) > 1 && alnum[text[len(text)-2]] { // Section:ApiKey
 		text = text[:len(text)-1]
@@ -184,7 +217,7 @@ func namedField(text []byte) (known secretName, ok bool) {
 	switch {
 	case n == 0:
 		return secretName{}, false
-	case isOneOf([]string{"type", "kind"}, field) && isOneOf(secretTypes, name):
+	case isOneOf([]string{"type", "kind", "object"}, field) && isSecretType(name), isOneOf([]string{"keyname"}, field):
 		return secretName{called: "secret", value: isRandom}, true
 	case !isNameName(field):
 		return secretName{}, false
@@ -209,8 +242,12 @@ func outerName(text []byte) (known secretName, ok bool) {
 	default:
 		return secretName{}, false
 	}
-	outer = bytes.TrimRight(outer, " \t\r\n\"':")
-	return credentialName(outer[len(outer)-countTrailing(outer, inName):], inKey)
+	outer = bytes.TrimRight(outer, " \t\r\n\"':[")
+	name := outer[len(outer)-countTrailing(outer, inName):]
+	if known, ok = credentialName(name, inKey); !ok && holders[string(bytes.ToLower(name))] {
+		return secretName{called: "key", value: isRandom}, true
+	}
+	return known.orRandom(), ok
 }
 
 // headerName returns the secretName of a name that may be the name of a header. The result ok is false if the
@@ -279,12 +316,33 @@ func elementName(text []byte) (known secretName, ok bool) {
 	return known, ok
 }
 
+// labelName returns the secretName that the tags at the end of a text follow, as in <td>password</td><td>. The result
+// ok is false if there is none.
+func labelName(text []byte) (known secretName, ok bool) {
+	for bytes.HasSuffix(text, []byte(">")) {
+		open := bytes.LastIndexByte(text, '<')
+		if open < 0 {
+			return secretName{}, false
+		}
+		text = bytes.TrimRight(text[:open], " \t\r\n:")
+	}
+	if before, word := splitWord(text); linkWords[word] {
+		text = bytes.TrimRight(before, " ")
+	}
+	known, ok = credentialName(text[len(text)-countTrailing(text, inPhrase):], inText)
+	return known.orRandom(), ok
+}
+
 // columnName returns the secretName of the table column at the end of a text: | password |. The result ok is false if
 // there is none.
 func columnName(text []byte) (known secretName, ok bool) {
 	start := bytes.LastIndexByte(text, '\n') + 1
 	row := bytes.TrimRight(text[:len(text)-1], " *`")
-	n := countTrailing(row, inName)
+	n := countTrailing(row, inPhrase)
+	n -= len(row[len(row)-n:]) - len(bytes.TrimLeft(row[len(row)-n:], " "))
+	if n > 0 && len(row)-n == start && start > 0 && len(row) == len(text)-1 { // name|value
+		return credentialName(row[start:], inText)
+	}
 	if n == 0 || start == 0 && len(text) == tailSize || !bytes.HasSuffix(bytes.TrimRight(row[:len(row)-n], " *`"), []byte("|")) {
 		return secretName{}, false
 	}

@@ -23,7 +23,8 @@ var secretCommands = []string{
 	"security add-|internet-password", "impacket-psexe|c", "impacket-secretsdum|p", "impacket-wmiex|ec", "eas secret:cr|eate", "doppl|er secrets set", "consul kv p|ut", "pulumi c|onfig set",
 	"sshpas|s", "ldapsea|rch", "redis-cli", "dock|er login", "podm|an login", "helm |registry login", "az l|ogin", "oc l|ogin", "wandb l|ogin", "gh s|ecret set", "heroku config:se|t", "fly secrets| set", "flyctl| secrets set",
 	"npm config s|et", "yarn config s|et", "pip config s|et", "gem p|ush", "ansible-vaul|t encrypt_string", "hcloud c|ontext", "mysqlad|min", "dsque|ry", "rar |a", "rar x", "unra|r x", "iwctl", "ConvertTo-S|ecureString", "fastcgi_p|aram", "com2s|ec", "radius-|server host", "sp_addlo|gin",
-	"PASSWORD F|ROM", "sqlplu|s", "net u|ser", "NickS|erv :IDENTIFY", "NickS|erv identify", "NickS|erv IDENTIFY", "ftp> u|ser",
+	"net u|se", "poet|ry publish", "nuge|t add source", "bundl|e config set", "composer| config", "sonar-sc|anner", "kagg|le config set", "drus|h user:password", "drus|h upwd",
+	"carg|o login", "sp_addli|nkedsrvlogin", "PASSWORD F|ROM", "net u|ser", "NickS|erv :IDENTIFY", "NickS|erv identify", "NickS|erv IDENTIFY", "ftp> u|ser",
 }
 
 // listedCommands are more commands that take credentials, but only in a list of arguments, where the arguments are
@@ -79,7 +80,7 @@ var secretCalls = []string{
 	"SecretKeySpe|c(", "hmacShaKeyFor(", "HMAC2|56(", "HMAC3|84(", "HMAC5|12(", "SecurityK|ey(", "createHmac(", "createCipheriv(", "createDecipheriv(", "AES.e|ncrypt(", "AES.d|ecrypt(",
 	"hmac.n|ew(", "hmac|.New(", "Fern|et(", "AES.n|ew(", "TimedS|erializer(", "hashpw(", "checkpw(", "password_h|ash(", "password_v|erify(", "Hash::ma|ke(", "Hash::ch|eck(", "create_us|er(", "create_superu|ser(",
 	"createUs|er(", "assword(", "mysqli(", "new PDO|(", "PDO(", "Sequeli|ze(", "WiFi.b|egin(", "SignedS|tring(", "NewDi|aler(", "from_|secret(", "Auth(", "_auth(", ":auth(", ".auth(", "Stripe|(",
-	"set_|secret(", "setS|ecret(", "create_s|ecret(", "createSec|ret(", "put_s|ecret(", "putS|ecret(", "add_|secret(", "addSec|ret(", "TelegramC|lient(", "signWi|th(", "sym_e|ncrypt(", "sym_|decrypt(",
+	"ntSec|ret(", "nt_s|ecret(", "ookieSe|ssion(", "buildConfigFi|eld(", "ssword::n|ew(", "Secret::n|ew(", "set_|secret(", "setS|ecret(", "create_s|ecret(", "createSec|ret(", "put_s|ecret(", "putS|ecret(", "add_|secret(", "addSec|ret(", "TelegramC|lient(", "signWi|th(", "sym_e|ncrypt(", "sym_|decrypt(",
 	"AES_ENCRYPT(", "AES_DECRYPT(", "boto3.|Session(", "client.ru|n(", "bot.|run(", "OpenAI(", "asswordHas|h(", "password_h|ash_check(", "encryptP|assword(",
 }
 
@@ -100,7 +101,7 @@ var secretLines = []string{
 	"Passwort", "passwort", "Kennwor|t", "kennwor|t", "Geheimnis", "mot |de passe", "Mot |de passe", "Contraseña", "contraseña", "contrase|na", "Clav|e", "clav|e", "Clé ", "clé ", "Senh|a", "senh|a", "Wachtwoor|d", "wachtwoor|d",
 	"Lösenord", "lösenord", "Hasło", "hasło", "Parol|a", "parol|a", "Hesl|o", "hesl|o", "Jeto|n", "jeto|n", "Пароль", "пароль", "Токен", "токен", "密码", "密碼", "口令", "令牌", "密钥", "密鑰", "パスワード", "トークン", "APIキー", "秘密鍵", "비밀번호", "암호", "토큰", "كلمة المرور", "पासवर्ड", "Mật khẩu", "mật khẩu",
 	"isakmp k|ey ", "snmp-|server community ", "tacacs|-server key ", "radius-|server key ", "roco|mmunity ", "rwco|mmunity ", "rootpw ", "PRAGMA k|ey", "PRAGMA reke|y",
-	"Key C|ontent ", "wifi-sec.psk ", "add-mask::", "issecret=t|rue]",
+	"Key C|ontent ", "ldap_d|efault_authtok", "smtp_sasl_password_ma|ps", "wifi-sec.psk ", "add-mask::", "issecret=t|rue]",
 }
 
 // loginPhrases are words before the name and the password of an account.
@@ -170,17 +171,17 @@ func tableRules() (list []*rule) {
 	}
 	for _, c := range secretPrinters {
 		plain := strings.ReplaceAll(c, "|", "")
-		add(c, rule{name: "secret", expects: nextLine, shape: visible + `{16,}`, is: isUnlikely, ends: isLineEnd,
+		add(c, rule{name: "secret", expects: nextLine, shape: loose + `{8,}`, is: isUnlikely, ends: isLineEnd,
 			hit: "x " + plain + "\n{32}\n", miss: "x " + plain + "\ninternationalization\n", from: "shape seen in terminals"})
 	}
 	for _, c := range secretLines {
 		plain := strings.ReplaceAll(c, "|", "")
-		add(c, rule{name: "secret", expects: spokenValue, begins: true, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: isUnlikely,
+		add(c, rule{name: "secret", expects: spokenValue, begins: true, shape: loose + `{8,}`, fit: wordLen, is: isUnlikely,
 			hit: plain + " {32}", miss: plain + " internationalization", from: "shape seen in files and texts"})
 	}
 	for _, c := range loginPhrases {
 		plain := strings.ReplaceAll(c, "|", "")
-		add(c, rule{name: "userinfo", expects: looseQuote, begins: true, shape: `[\w.@:/,+=~-]{2,} {0,1}[/:,]{0,1} {0,1}` + visible + `{0,}`, fit: lenWithoutFullStop, is: isLoginPair,
+		add(c, rule{name: "userinfo", expects: looseQuote, begins: true, shape: `[\w.@:/,+=~-]{2,} {0,1}[/:,]{0,1} {0,1}` + loose + `{0,}`, fit: lenWithoutFullStop, is: isLoginPair,
 			hit: plain + "bob / {24}", miss: plain + "bob / internationalization", from: "shape seen in chats"})
 	}
 	return list
@@ -268,10 +269,16 @@ func (m *matcher) nextEntry(c, last byte) *rule {
 	switch n := len(tail); {
 	case last == '\n' && c != ' ' && c != '"' || c == '}':
 		m.want = expectation{}
-	case n > 2 && (last == ' ' || last == '"') && alnum[c] && bytes.HasSuffix(bytes.TrimRight(tail[n-3:], " \""), []byte(":")):
+	case n > 2 && (last == ' ' || last == '"' || last == '\'') && alnum[c] && endsEntry(tail[n-3:]):
 		return m.want.rule
 	}
 	return nil
+}
+
+// endsEntry reports whether a text ends with the sign after the name of an entry or the sign of a list, before a quote.
+func endsEntry(text []byte) bool {
+	text = bytes.TrimRight(text, " \"'")
+	return bytes.HasSuffix(text, []byte(":")) || bytes.HasSuffix(text, []byte("-"))
 }
 
 // nextBelow returns the rule for a value at the beginning of the next line.

@@ -15,14 +15,14 @@ const (
 // contexts are the secrets that are recognised by the text before them. That text is public, so it is neither
 // replaced nor held back.
 var contexts = slices.Concat(tableRules(), []*rule{
-	{name: "bearer", after: "Bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Bearer  {40}", miss: "Bearer token-based-authentication", from: "RFC 6750"},
-	{name: "bearer", after: "bearer ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "RFC 6750"},
-	{name: "bearer", after: "BEARER ", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "BEARER {40}", miss: "BEARER OF-BAD-NEWS-AND-WORSE", from: "RFC 6750"},
-	{name: "bearer", after: "Bearer\t", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Bearer\t{40}", miss: "Bearer\ttoken-based-authentication", from: "RFC 6750"},
-	{name: "bearer", after: "bearer\t", expects: looseValue, shape: bearing + `{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "bearer\t{40}", miss: "bearer\tof-bad-news-and-worse", from: "RFC 6750"},
+	{name: "bearer", after: "Bearer ", expects: looseValue, shape: looseBearing, fit: lenWithoutFullStop, is: isBearing, hit: "Bearer  {40}", miss: "Bearer token-based-authentication", from: "RFC 6750"},
+	{name: "bearer", after: "bearer ", expects: looseValue, shape: looseBearing, fit: lenWithoutFullStop, is: isBearing, hit: "bearer {40}", miss: "bearer of-bad-news-and-worse", from: "RFC 6750"},
+	{name: "bearer", after: "BEARER ", expects: looseValue, shape: looseBearing, fit: lenWithoutFullStop, is: isBearing, hit: "BEARER {40}", miss: "BEARER OF-BAD-NEWS-AND-WORSE", from: "RFC 6750"},
+	{name: "bearer", after: "Bearer\t", expects: looseValue, shape: looseBearing, fit: lenWithoutFullStop, is: isBearing, hit: "Bearer\t{40}", miss: "Bearer\ttoken-based-authentication", from: "RFC 6750"},
+	{name: "bearer", after: "bearer\t", expects: looseValue, shape: looseBearing, fit: lenWithoutFullStop, is: isBearing, hit: "bearer\t{40}", miss: "bearer\tof-bad-news-and-worse", from: "RFC 6750"},
 	{name: "basic", after: "Basic ", shape: `[A-Za-z0-9+/]{8,}={0,2}`, is: isBasicAuth, hit: "Authorization: Basic dXNlcjpodW50ZXIyaHVudGVyMg==", miss: "Basic authentication", from: "RFC 7617"},
 	{name: "basic", after: "basic ", shape: `[A-Za-z0-9+/]{8,}={0,2}`, is: isBasicAuth, hit: "authorization: basic dXNlcjpodW50ZXIyaHVudGVyMg==", miss: "basic principles12", from: "RFC 7617"},
-	{name: "token", after: "Authorization: token ", shape: `[\w.-]{16,}`, fit: lenWithoutFullStop, is: maybeCredential, hit: "Authorization: token {40}", miss: "Authorization: token required-for-everybody", from: "docs.github.com: REST API authentication"},
+	{name: "token", after: "Authorization: token ", shape: looseBearing, fit: lenWithoutFullStop, is: isBearing, hit: "Authorization: token {40}", miss: "Authorization: token required-for-everybody", from: "docs.github.com: REST API authentication"},
 	{name: "userinfo", after: "://", shape: "[^\\x00-\\x20\"'`\\\\<>[\\]/?\\x7f-\\xff]+", fit: userinfoLen, hit: "postgres://app:{16}@db:5432/x", miss: "https://example.com:8080/a@b:c", from: "RFC 3986"},
 	{name: "fal-key", after: ":", shape: `[0-9a-f]{32}`, where: isAfterUUID, is: mixedCheck(3), ends: noName, hit: "{x8}-{x4}-{x4}-{x4}-{x12}:{x32}", miss: "{x8}-{x4}:{x32}", from: "docs.fal.ai: API keys"},
 	{name: "ghost-key", after: ":", shape: `[0-9a-f]{64}`, where: isAfterObjectID, ends: noName, hit: "{x24}:{x64}", miss: "sha256:{x64}", from: "ghost.org/docs: Admin API"},
@@ -48,30 +48,22 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "dify-key", after: "dataset-", shape: `[A-Za-z0-9]{24}`, is: isShuffled, ends: noName, hit: "dataset-{24}", miss: "dataset-{6}", from: "docs.dify.ai: API keys"},
 	{name: "unleash-token", after: "default:", shape: `[a-z]{2,20}\.[0-9a-f]{56}`, hit: "default:production.{x56}", miss: "default:production.{x6}", from: "docs.getunleash.io: API tokens"},
 	{name: "unleash-token", after: "*:", shape: `[a-z]{2,20}\.[0-9a-f]{56}`, where: isAfterLoneStar, hit: "*:production.{x56}", miss: "**:production.{x6}", from: "docs.getunleash.io: API tokens"},
-	{name: "continue-key", after: "con-", begins: true, shape: `[0-9a-f]{64}`, hit: "con-{x64}", miss: "con-{x6}", from: "docs.continue.dev: API keys"},
 	{name: "percy-token", after: "web_", begins: true, shape: `[0-9a-f]{64}`, is: mixedCheck(3), ends: noName, hit: "web_{x64}", miss: "web_{x6}", from: "browserstack.com/docs: Percy tokens"},
 	{name: "percy-token", after: "app_", begins: true, shape: `[0-9a-f]{64}`, is: mixedCheck(3), ends: noName, hit: "app_{x64}", miss: "app_{x6}", from: "browserstack.com/docs: Percy tokens"},
 	{name: "percy-token", after: "auto_", begins: true, shape: `[0-9a-f]{64}`, is: mixedCheck(3), ends: noName, hit: "auto_{x64}", miss: "auto_{x6}", from: "browserstack.com/docs: Percy tokens"},
 	{name: "apollo-key", after: "service:", begins: true, shape: `[\w.-]{1,60}:[\w-]{22}`, is: isShuffledPart, ends: noData, hit: "service:my-graph:{22}", miss: "service:my-graph:{6}", from: "apollographql.com/docs: API keys"},
 	{name: "apollo-key", after: "user:gh.", begins: true, shape: `[\w.-]{1,60}:[\w-]{22}`, is: isShuffledPart, ends: noData, hit: "user:gh.bob:{22}", miss: "user:gh.bob:{6}", from: "apollographql.com/docs: API keys"},
-	{name: "flagsmith-key", after: "ser.", begins: true, shape: `[\w-]{22}`, is: isShuffled, ends: noData, hit: "ser.{22}", miss: "ser.{6}", from: "docs.flagsmith.com: server-side keys"},
 	{name: "bland-key", after: "org_", begins: true, shape: `[0-9a-f]{60,}`, is: mixedCheck(3), hit: "org_{x80}", miss: "org_{x6}", from: "docs.bland.ai: API keys"},
 	{name: "inference-key", after: "inference-", begins: true, shape: `[0-9a-f]{32}`, is: mixedCheck(3), ends: noName, hit: "inference-{x32}", miss: "inference-{x6}", from: "docs.inference.net: API keys"},
-	{name: "mintlify-key", after: "mint_", begins: true, shape: `[\w-]{20,}`, is: isMixedOrShuffled, ends: noData, hit: "mint_{22}", miss: "mint_{6}", from: "mintlify.com/docs: API keys"},
 	{name: "qstash-key", after: "sig_", begins: true, shape: `[A-Za-z0-9]{26,36}`, is: isScattered, ends: noName, hit: "sig_{28}", miss: "sig_{6}", from: "upstash.com/docs: QStash"},
 	{name: "sindri-key", after: "sindri_", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "sindri_{32}", miss: "sindri_{6}", from: "sindri.app/docs: API keys"},
 	{name: "sindri-key", after: "sindri-", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "sindri-{32}", miss: "sindri-{6}", from: "sindri.app/docs: API keys"},
-	{name: "depot-token", after: "depot_org_", begins: true, shape: `[0-9a-f]{60,}`, hit: "depot_org_{x64}", miss: "depot_org_{x6}", from: "depot.dev/docs: authentication"},
-	{name: "depot-token", after: "depot_project_", begins: true, shape: `[0-9a-f]{60,}`, hit: "depot_project_{x64}", miss: "depot_project_{x6}", from: "depot.dev/docs: authentication"},
-	{name: "depot-token", after: "depot_user_", begins: true, shape: `[0-9a-f]{60,}`, hit: "depot_user_{x64}", miss: "depot_user_{x6}", from: "depot.dev/docs: authentication"},
 	{name: "samsara-token", after: "samsara_api_", begins: true, shape: `[A-Za-z0-9]{26,32}`, is: mixedCheck(3), hit: "samsara_api_{30}", miss: "samsara_api_{6}", from: "developers.samsara.com: authentication"},
 	{name: "samsara-token", after: "samsara_at_", begins: true, shape: `[A-Za-z0-9]{26,32}`, is: isMixedOrShuffled, hit: "samsara_at_{28}", miss: "samsara_at_{6}", from: "developers.samsara.com: authentication"},
 	{name: "censys-token", after: "censys_", begins: true, shape: `[A-Za-z0-9]{6,}_[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "censys_{8}_{40}", miss: "censys_{6}", from: "docs.censys.com: access tokens"},
 	{name: "castai-key", after: "castai_v1_", begins: true, shape: `[a-z0-9]{64}_[a-z0-9]{8}`, hit: "castai_v1_{x64}_{x8}", miss: "castai_v1_{x6}", from: "shape seen in betterleaks"},
 	{name: "veracode-key", after: "vera01ei-", begins: true, shape: `[0-9a-f]{32,}`, hit: "vera01ei-{x32}", miss: "vera01ei-{x6}", from: "docs.veracode.com: API credentials"},
 	{name: "veracode-key", after: "vera01es-", begins: true, shape: `[0-9a-f]{32,}`, hit: "vera01es-{x128}", miss: "vera01es-{x6}", from: "docs.veracode.com: API credentials"},
-	{name: "trufflehog-key", after: "thog-key-", begins: true, shape: `[0-9a-f]{16,}`, is: mixedCheck(2.5), hit: "thog-key-{x16}", miss: "thog-key-{x6}", from: "shape seen in trufflehog"},
-	{name: "trufflehog-key", after: "thog-secret-", begins: true, shape: `[0-9a-f]{16,}`, is: mixedCheck(2.5), hit: "thog-secret-{x32}", miss: "thog-secret-{x6}", from: "shape seen in trufflehog"},
 	{name: "salad-key", after: "salad_cloud_", begins: true, shape: `\w{16,}`, is: isMixedOrShuffled, hit: "salad_cloud_user_{32}", miss: "salad_cloud_{6}", from: "docs.salad.com: API keys"},
 	{name: "api-key", after: "apikey_", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), ends: noName, hit: "apikey_{x64}", miss: "apikey_{6}", from: "shape seen in betterleaks"},
 	{name: "gocardless-token", after: "sandbox_", begins: true, shape: `[\w=-]{40}`, is: isShuffled, ends: noData, hit: "sandbox_{40}", miss: "sandbox_{6}", from: "developer.gocardless.com: access tokens"},
@@ -89,13 +81,16 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "incident-io-key", after: "inc_live_", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "inc_live_{x64}", miss: "inc_live_{6}", from: "api-docs.incident.io: API keys"},
 	{name: "incident-io-key", after: "inc_test_", begins: true, shape: `[A-Za-z0-9]{32,}`, is: mixedCheck(3), hit: "inc_test_{x64}", miss: "inc_test_{6}", from: "api-docs.incident.io: API keys"},
 	{name: "tiktok-token", after: "act.", begins: true, shape: `[A-Za-z0-9]{40,80}![0-9]{4}\.[a-z]{2}`, hit: "act.{60}!{d4}.va", miss: "act.{6}", from: "developers.tiktok.com: access tokens"},
-	{name: "plaid-token", after: "access-sandbox-", begins: true, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-sandbox-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-sandbox-{x8}", from: "plaid.com/docs: access tokens"},
-	{name: "plaid-token", after: "access-development-", begins: true, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-development-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-development-{x8}", from: "plaid.com/docs: access tokens"},
-	{name: "plaid-token", after: "access-production-", begins: true, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-production-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-production-{x8}", from: "plaid.com/docs: access tokens"},
+	{name: "depot-token", after: "depot", rests: []string{"_org_", "_project_", "_user_"}, begins: true, shape: `[0-9a-f]{60,}`, hit: "depot_org_{x64}", miss: "depot_org_{x6}", from: "depot.dev/docs: authentication"},
+	{name: "trufflehog-key", after: "thog", rests: []string{"-key-", "-secret-"}, begins: true, shape: `[0-9a-f]{16,}`, is: mixedCheck(2.5), hit: "thog-secret-{x32}", miss: "thog-key-{x6}", from: "shape seen in trufflehog"},
+	{name: "make-webhook", after: "hook.", rests: []string{"eu1.make.com/", "eu2.make.com/", "us1.make.com/", "us2.make.com/", "integromat.com/"}, begins: true, shape: `[a-z0-9]{28,}`, is: mixedCheck(3), hit: "https://hook.eu1.make.com/{b32}", miss: "https://hook.eu1.make.com/help", from: "make.com/en/help: webhooks"},
+	{name: "ping-url", after: "hc-p", rests: []string{"ing.com/"}, begins: true, shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "https://hc-ping.com/{x8}-{x4}-{x4}-{x4}-{x12}", miss: "https://hc-ping.com/{x8}", from: "healthchecks.io/docs: pinging API"},
+	{name: "plaid-token", after: "ess-s", rests: []string{"andbox-"}, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-sandbox-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-sandbox-{x8}", from: "plaid.com/docs: access tokens"},
+	{name: "plaid-token", after: "ess-d", rests: []string{"evelopment-"}, shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-development-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-development-{x8}", from: "plaid.com/docs: access tokens"},
+	{name: "plaid-token", after: "access-production-", shape: `[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}`, hit: "access-production-{x8}-{x4}-{x4}-{x4}-{x12}", miss: "access-production-{x8}", from: "plaid.com/docs: access tokens"},
+	{name: "secret", after: "<<< ", expects: looseQuote, where: onLine("stdin", "login", "secret", "token", "PASS", "passw", "pass ", "env add", "kinit", "crypt", "KEY", "TOKEN", "SECRET"), shape: word + `{16,}`, is: isSpoken, hit: "docker login --password-stdin <<< {32}", miss: "cat <<< Aa1Bb2Cc3Dd4Ee5Ff6;", from: "docs.docker.com: docker login"},
 	{name: "tableau-token", after: "==:", where: isAfterBase64(22), shape: `[A-Za-z0-9]{32}`, is: isMixedOrShuffled, ends: noName, hit: "{22}==:{32}", miss: "{6}==:{32}", from: "shape seen in betterleaks"},
-	{name: "make-webhook", after: ".make.com/", shape: `[a-z0-9]{28,}`, is: mixedCheck(3), hit: "https://hook.eu1.make.com/{b32}", miss: "https://www.make.com/en/integrations", from: "make.com/en/help: webhooks"},
 	{name: "webhook", after: "/hooks/", where: isChatHook, shape: `[A-Za-z0-9/]{26,}`, is: isUnlikely, ends: noName, hit: "https://chat.example/hooks/{61}", miss: "https://app.example/src/hooks/useInfiniteQueryWithParams2", from: "developers.mattermost.com: incoming webhooks"},
-	{name: "ping-url", after: "hc-ping.com/", shape: `[0-9a-f]{8}-[0-9a-f-]{27}`, hit: "https://hc-ping.com/{x8}-{x4}-{x4}-{x4}-{x12}", miss: "https://hc-ping.com/{x8}", from: "healthchecks.io/docs: pinging API"},
 	{name: "mysql-hash", after: "'*", shape: `[0-9A-F]{40}`, ends: isQuote, hit: "IDENTIFIED WITH mysql_native_password AS '*{X40}'", miss: "'*{X8}'", from: "dev.mysql.com: password hashing"},
 	{name: "signed-cookie", after: ".eJ", shape: `[\w-]{20,}\.[\w-]{6}\.[\w-]{27,43}`, is: isShuffled, ends: noName, hit: ".eJw{80}.{6}.{27}", miss: ".eJw{6}", from: "itsdangerous.palletsprojects.com: signing"},
 	{name: "configcat-key", after: "configcat-sdk-1/", shape: `[\w-]{22}/[\w-]{22}`, hit: "configcat-sdk-1/{22}/{22}", miss: "configcat-sdk-1/{6}", from: "configcat.com/docs: SDK keys"},
@@ -106,7 +101,7 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "x-amz-signature", after: "X-Amz-Signature=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Signature={x64}", miss: "X-Amz-Signature=x", from: "docs.aws.amazon.com: signed requests"},
 	{name: "x-amz-credential", after: "X-Amz-Credential=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Credential=GOOG1E{u30}/20260101/eu-west-1/s3/aws4_request", miss: "X-Amz-Credential=x", from: "docs.aws.amazon.com: signed requests"},
 	{name: "x-amz-security-token", after: "X-Amz-Security-Token=", shape: visible + `{8,}`, fit: lenWithoutFullStop, hit: "X-Amz-Security-Token={120}", miss: "X-Amz-Security-Token=x", from: "docs.aws.amazon.com: signed requests"},
-	{name: "password", after: " password ", shape: visible + `{8,}`, where: isNetrcLine, fit: lenWithoutFullStop, is: looksRandom, hit: "machine h.example login u password {16}", miss: "the password must-be-at-least-8-characters-long", from: "gnu.org: .netrc"},
+	{name: "password", after: " password ", shape: loose + `{8,}`, where: isNetrcLine, fit: wordLen, is: isRandomPassword, hit: "machine h.example login u password {16}", miss: "the password must-be-at-least-8-characters-long", from: "gnu.org: .netrc"},
 	{name: "userinfo", after: " -u ", expects: looseValue, shape: `[\w.@-]{0,60}:` + word + `{8,}`, is: afterColon, hit: "curl -u \"admin:{16}\" https://h.example", miss: "sort -u names:of-all-the-things", from: "curl.se: man page"},
 	{name: "userinfo", after: " --user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user 'admin:{16}' https://h.example", miss: "--user 1000:1000", from: "curl.se: man page"},
 	{name: "userinfo", after: " --user=", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --user=admin:{16} https://h.example", miss: "--user=1000:1000", from: "curl.se: man page"},
@@ -139,11 +134,6 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "password", after: "', '", where: isCredentialCall, shape: inSingle, is: looksPassword, ends: isQuote, hit: "auth=('app', '{20}')", miss: "print('app', '{20}')", from: "requests.readthedocs.io"},
 	{name: "password", after: " -pw ", expects: looseValue, shape: word + `{8,}`, where: commandOf("plink", "pscp", "psftp"), is: looksPassword, hit: "plink -pw {16} u@h", miss: "plink -pw internationalization u@h", from: "the.earth.li/~sgtatham/putty: plink"},
 	{name: "password", after: "root@localhost: ", shape: word + `{8,}`, is: looksPassword, hit: "A temporary password is generated for root@localhost: {12}", miss: "root@localhost: internationalization", from: "dev.mysql.com: initialising the data directory"},
-	{name: "unseal-key", after: "Unseal Key 1: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 1: {44}", miss: "Unseal Key 1: {6}", from: "developer.hashicorp.com/vault: operator init"},
-	{name: "unseal-key", after: "Unseal Key 2: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 2: {44}", miss: "Unseal Key 2: {6}", from: "developer.hashicorp.com/vault: operator init"},
-	{name: "unseal-key", after: "Unseal Key 3: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 3: {44}", miss: "Unseal Key 3: {6}", from: "developer.hashicorp.com/vault: operator init"},
-	{name: "unseal-key", after: "Unseal Key 4: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 4: {44}", miss: "Unseal Key 4: {6}", from: "developer.hashicorp.com/vault: operator init"},
-	{name: "unseal-key", after: "Unseal Key 5: ", shape: `[\w+/=]{40,}`, hit: "Unseal Key 5: {44}", miss: "Unseal Key 5: {6}", from: "developer.hashicorp.com/vault: operator init"},
 	{name: "password", after: "IDENTIFIED BY ", expects: looseQuote, shape: word + `{8,}`, is: looksPassword, hit: "GRANT ALL ON d TO u IDENTIFIED BY \"{16}\";", miss: "IDENTIFIED BY internationalization", from: "dev.mysql.com: GRANT"},
 	{name: "password", after: "PASSWORD = N'", shape: sqlText, is: looksPassword, ends: isQuote, hit: "CREATE LOGIN u WITH PASSWORD = N'{16}';", miss: "CREATE LOGIN u WITH PASSWORD = N'internationalization'", from: "learn.microsoft.com: CREATE LOGIN"},
 	{name: "password", after: "PASSWORD=N'", shape: sqlText, is: looksPassword, ends: isQuote, hit: "CREATE LOGIN u WITH PASSWORD=N'{16}';", miss: "CREATE LOGIN u WITH PASSWORD=N'internationalization'", from: "learn.microsoft.com: CREATE LOGIN"},
@@ -155,6 +145,22 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "password", after: "IDENTIFIED BY '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u IDENTIFIED BY '{16}';", miss: "CREATE USER u IDENTIFIED BY 'internationalization'", from: "dev.mysql.com: ALTER USER"},
 	{name: "password", after: "identified by '", shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u identified by '{16}';", miss: "CREATE USER u identified by 'internationalization'", from: "dev.mysql.com: ALTER USER"},
 	{name: "password", after: ":", where: isPgpassHost, shape: `[A-Za-z_*]` + pgpassField + `:[A-Za-z_]` + pgpassField + ":" + word + `{8,}`, is: isPgpassRest, hit: "db.example:5432:shop:app:{16}", miss: "db.example:5432:shop:app:internationalization", from: "postgresql.org/docs: password file"},
+	{name: "password", after: "*:*:", where: startsLine, shape: `[\w*-]{1,62}:[\w-]{1,62}:` + word + `{8,}`, is: isPgpassRest, hit: "*:*:*:app:{16}", miss: "*:*:*:app:internationalization", from: "postgresql.org/docs: password file"},
+	{name: "secret", after: "\"stringDa", rests: []string{"ta\":{", "ta\": {"}, expects: mapEntries, shape: word + `{8,}`, is: isUnlikely, hit: "see: '{\"stringData\":{\"a\":\"{32}\"}}'", miss: "see: '{\"stringDate\":{\"a\":\"Aa1Bb2Cc3Dd4Ee5Ff6\"}}'", from: "kubernetes.io/docs: Secrets"},
+	{name: "ldap-hash", after: "{SHA}", shape: `[A-Za-z0-9+/]{27}=`, is: mixedCheck(3), hit: "bob:{SHA}{27}=", miss: "{SHA}{8}", from: "httpd.apache.org/docs: password formats"},
+	{name: "password", after: "]:46", rests: []string{"5 "}, shape: `[\w.@+-]{1,60}:` + loose + `{8,}`, fit: wordLen, is: afterColon, hit: "[smtp.example]:465 bob:{24}", miss: "[smtp.example]:465 bob:of-the-office", from: "postfix.org: SASL"},
+	{name: "password", after: "]:58", rests: []string{"7 "}, shape: `[\w.@+-]{1,60}:` + loose + `{8,}`, fit: wordLen, is: afterColon, hit: "[smtp.example]:587 bob:{24}", miss: "[smtp.example]:587 bob:of-the-office", from: "postfix.org: SASL"},
+	{name: "token", after: "TF_TOKEN_", shape: `\w{2,60}=["']{0,1}` + loose + `{8,}`, fit: wordLen, is: afterEquals, hit: "export TF_TOKEN_app_terraform_io={40}", miss: "export TF_TOKEN_app_terraform_io=$TOKEN_OF_2", from: "developer.hashicorp.com/terraform: CLI configuration"},
+	{name: "password", after: "sqlplus ", begins: true, shape: `\w{1,30}/[^\x00-\x20"'@\\]{8,}`, is: afterSlash, hit: "sqlplus scott/{16}@orcl", miss: "sqlplus scripts/of_all_the_tables.sql", from: "docs.oracle.com: SQL*Plus"},
+	{name: "private_key", after: "client-k", rests: []string{"ey-data: "}, shape: `[A-Za-z0-9+/]{40,}={0,2}`, hit: "    client-key-data: {x120}=", miss: "client-key-data: none", from: "kubernetes.io/docs: kubeconfig"},
+	{name: "bearer", after: "bear", rests: []string{"er."}, where: onLine("ebSocket-Protocol", "ebsocket-protocol"), shape: bearing + `{16,}`, is: maybeCredential, hit: "Sec-WebSocket-Protocol: a, bearer.{40}", miss: "the protocol bearer.{40}", from: "shape seen in clients"},
+	{name: "secret", after: " or \"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "token = get('A') or \"{32}\"", miss: "name = get('A') or \"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in programs"},
+	{name: "secret", after: " or '", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = get('A') or '{32}'", miss: "name = get('A') or 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "byte(\"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "secretKey = []byte(\"{32}\")", miss: "name = []byte(\"Aa1Bb2Cc3Dd4Ee5\")", from: "shape seen in programs"},
+	{name: "secret", after: ": chr \"", where: isNamedString, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: " $ password: chr \"{24}\"", miss: " $ name: chr \"Aa1Bb2Cc3Dd4Ee5\";", from: "shape seen in terminals"},
+	{name: "secret", after: "Some(\n", where: isWrapped, expects: looseValue, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "    token: Some(\n        \"{32}\",", miss: "    name: Some(\n        \"Aa1Bb2Cc3Dd4Ee5\",", from: "shape seen in terminals"},
+	{name: "secret", after: "secrets:\n", begins: true, expects: mapEntries, shape: loose + `{8,}`, fit: wordLen, is: isUnlikely, hit: "secrets:\n  db: {24}\n", miss: "secrets:\n  db: internationalization\nname: Aa1Bb2Cc3Dd4Ee5\n", from: "shape seen in files"},
+	{name: "secret", after: "asswords:\n", expects: mapEntries, shape: loose + `{8,}`, fit: wordLen, is: isUnlikely, hit: "passwords:\n  root: {24}\n", miss: "passwords:\n  root: internationalization\nname: Aa1Bb2Cc3Dd4Ee5\n", from: "shape seen in files"},
 	{name: "ldap-hash", after: "{SSHA}", shape: `[A-Za-z0-9+/=]{24,}`, is: mixedCheck(3), hit: "the hash {SSHA}{38}==", miss: "{SSHA}{8}", from: "openldap.org: password storage"},
 	{name: "ldap-hash", after: "{SSHA256}", shape: `[A-Za-z0-9+/=]{24,}`, is: mixedCheck(3), hit: "the hash {SSHA256}{38}==", miss: "{SSHA256}{8}", from: "openldap.org: password storage"},
 	{name: "ldap-hash", after: "{SSHA512}", shape: `[A-Za-z0-9+/=]{24,}`, is: mixedCheck(3), hit: "the hash {SSHA512}{38}==", miss: "{SSHA512}{8}", from: "openldap.org: password storage"},
@@ -163,30 +169,30 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "discord-webhook", after: "discordapp.com/api/webhooks/", shape: `[0-9]{17,20}/[\w-]{60,}`, is: isVaried, hit: "https://discordapp.com/api/webhooks/{d18}/{68}", miss: "https://discordapp.com/api/webhooks/{d18}/slack", from: "discord.com/developers: webhooks"},
 	{name: "teams-webhook", after: "webhook.office.com/webhookb2/", shape: `[\w@/-]{60,}`, is: isVaried, hit: "https://a.webhook.office.com/webhookb2/{x8}-{x4}-{x4}-{x4}-{x12}@{x8}-{x4}-{x4}-{x4}-{x12}/IncomingWebhook/{x32}/{x36}", miss: "https://a.webhook.office.com/webhookb2/new", from: "learn.microsoft.com: incoming webhooks"},
 	{name: "signature", after: "Signature=", shape: `[\w+/=~-]{20,}`, is: mixedCheck(3), hit: "Authorization: AWS4-HMAC-SHA256 Credential=a/b, SignedHeaders=host, Signature={x64}", miss: "Signature={x12}", from: "docs.aws.amazon.com: signed requests"},
-	{name: "token", after: " --token ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --token {24}", miss: "login --token from-the-environment", from: "shape seen in command lines"},
-	{name: "password", after: " --password ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --password {16}", miss: "login --password from-the-environment", from: "shape seen in command lines"},
-	{name: "api_key", after: " --api-key ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --api-key {24}", miss: "login --api-key from-the-environment", from: "shape seen in command lines"},
-	{name: "token", after: "-token ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-token {24}", miss: "a-token Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "secret", after: "-secret ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-secret {24}", miss: "a-secret Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "key", after: "-key ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-key {24}", miss: "a-key Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "passphrase", after: "-passphrase ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --passphrase {24}", miss: "a-passphrase Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "password", after: "-password ", expects: looseValue, where: isFlag, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "login --my-password {24}", miss: "a-password Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "key", after: "KEY ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_KEY {24}", miss: "echo MY_KEY Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "token", after: "TOKEN ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_TOKEN {24}", miss: "echo MY_TOKEN Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "secret", after: "SECRET ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_SECRET {24}", miss: "echo MY_SECRET Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "password", after: "PASSWORD ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PASSWORD {24}", miss: "echo MY_PASSWORD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "secret_access_key", after: "access_key ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_access_key {24}", miss: "echo MY_access_key Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "secret", after: "string = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: string = \"{32}\"", miss: "let apiName: string = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
-	{name: "secret", after: "String = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: String = \"{32}\"", miss: "let apiName: String = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
-	{name: "secret", after: "str = ", expects: looseValue, where: isTypedSecret, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "let apiKey: str = \"{32}\"", miss: "let apiName: str = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
-	{name: "secret", after: "SecretStr(", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "x=SecretStr('{32}')", miss: "x=SecretStr('of-all-the-things')", from: "docs.pydantic.dev: secret types"},
-	{name: "secret", after: "<![CDATA[", where: isSecretElement, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "<apiKey><![CDATA[{32}]]></apiKey>", miss: "<name><![CDATA[Aa1Bb2Cc3Dd4Ee5]]></name>", from: "w3.org/TR: XML"},
-	{name: "secret", after: "<string>", where: isSecretPlistKey, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "<key>ApiKey</key>\n<string>{32}</string>", miss: "<key>Name</key>\n<string>Aa1Bb2Cc3Dd4Ee5</string>", from: "developer.apple.com: property lists"},
-	{name: "openai-insecure-api-key", after: "insecure-api-key.", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "the protocol openai-insecure-api-key.{40}", miss: "openai-insecure-api-key.of-all", from: "platform.openai.com: Realtime API"},
-	{name: "api_key", after: "key provided: ", shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "Incorrect API key provided: {32}. Look", miss: "Incorrect API key provided: none-at-all", from: "platform.openai.com: error codes"},
-	{name: "password", after: "password is ", expects: spokenValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: isRandomPassword, hit: "the password is {20}, he said", miss: "the password is case-sensitive", from: "shape seen in traffic"},
-	{name: "password", after: "requirepass ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "requirepass {24}", miss: "requirepass internationalization", from: "redis.io/docs: configuration"},
-	{name: "password", after: "masterauth ", expects: looseValue, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksPassword, hit: "masterauth {24}", miss: "masterauth internationalization", from: "redis.io/docs: configuration"},
+	{name: "token", after: " --token ", expects: looseValue, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "login --token {24}", miss: "login --token from-the-environment", from: "shape seen in command lines"},
+	{name: "password", after: " --password ", expects: looseValue, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "login --password {16}", miss: "login --password from-the-environment", from: "shape seen in command lines"},
+	{name: "api_key", after: " --api-key ", expects: looseValue, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "login --api-key {24}", miss: "login --api-key from-the-environment", from: "shape seen in command lines"},
+	{name: "token", after: "-token ", expects: looseValue, where: isFlag, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "login --my-token {24}", miss: "a-token Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "-secret ", expects: looseValue, where: isFlag, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "login --my-secret {24}", miss: "a-secret Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "key", after: "-key ", expects: looseValue, where: isFlag, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "login --my-key {24}", miss: "a-key Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "passphrase", after: "-passphrase ", expects: looseValue, where: isFlag, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "login --passphrase {24}", miss: "a-passphrase Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "-password ", expects: looseValue, where: isFlag, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "login --my-password {24}", miss: "a-password Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "key", after: "KEY ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_KEY {24}", miss: "echo MY_KEY Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "token", after: "TOKEN ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_TOKEN {24}", miss: "echo MY_TOKEN Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "SECRET ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_SECRET {24}", miss: "echo MY_SECRET Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "PASSWORD ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_PASSWORD {24}", miss: "echo MY_PASSWORD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret_access_key", after: "access_key ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_access_key {24}", miss: "echo MY_access_key Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "secret", after: "string = ", expects: looseValue, where: isTypedSecret, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "let apiKey: string = \"{32}\"", miss: "let apiName: string = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "String = ", expects: looseValue, where: isTypedSecret, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "let apiKey: String = \"{32}\"", miss: "let apiName: String = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "str = ", expects: looseValue, where: isTypedSecret, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "let apiKey: str = \"{32}\"", miss: "let apiName: str = 'Aa1Bb2Cc3Dd4Ee5'", from: "shape seen in programs"},
+	{name: "secret", after: "SecretStr(", expects: looseValue, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "x=SecretStr('{32}')", miss: "x=SecretStr('of-all-the-things')", from: "docs.pydantic.dev: secret types"},
+	{name: "secret", after: "<![CDATA[", where: isSecretElement, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "<apiKey><![CDATA[{32}]]></apiKey>", miss: "<name><![CDATA[Aa1Bb2Cc3Dd4Ee5]]></name>", from: "w3.org/TR: XML"},
+	{name: "secret", after: "<string>", where: isSecretPlistKey, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "<key>ApiKey</key>\n<string>{32}</string>", miss: "<key>Name</key>\n<string>Aa1Bb2Cc3Dd4Ee5</string>", from: "developer.apple.com: property lists"},
+	{name: "openai-insecure-api-key", after: "insecure-api-key.", shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "the protocol openai-insecure-api-key.{40}", miss: "openai-insecure-api-key.of-all", from: "platform.openai.com: Realtime API"},
+	{name: "api_key", after: "key provided: ", shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "Incorrect API key provided: {32}. Look", miss: "Incorrect API key provided: none-at-all", from: "platform.openai.com: error codes"},
+	{name: "password", after: "password is ", expects: spokenValue, shape: loose + `{8,}`, fit: wordLen, is: isRandomPassword, hit: "the password is {20}, he said", miss: "the password is case-sensitive", from: "shape seen in traffic"},
+	{name: "password", after: "requirepass ", expects: looseValue, shape: loose + `{8,}`, fit: wordLen, is: looksPassword, hit: "requirepass {24}", miss: "requirepass internationalization", from: "redis.io/docs: configuration"},
+	{name: "password", after: "masterauth ", expects: looseValue, shape: loose + `{8,}`, fit: wordLen, is: looksPassword, hit: "masterauth {24}", miss: "masterauth internationalization", from: "redis.io/docs: configuration"},
 	{name: "secret", after: "= r\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY = r\"{32}", miss: "API_NAME = r\"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
 	{name: "secret", after: "= r'", where: isNamedLiteral, shape: inSingle, is: inLine(isRandomPassword), hit: "API_KEY = r'{32}", miss: "API_NAME = r'Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
 	{name: "secret", after: "= \"\"\"", where: isNamedLiteral, shape: inQuotes, is: inLine(isRandomPassword), hit: "API_KEY = \"\"\"{32}", miss: "API_NAME = \"\"\"Aa1Bb2Cc3Dd4Ee5", from: "shape seen in programs"},
@@ -203,14 +209,13 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "bearer", after: "Bearer \"+\"", shape: inQuotes, is: inLine(isRandomPassword), hit: "\"Bearer \"+\"{32}\"", miss: "Bearer \"+\"of-all-the-things", from: "shape seen in programs"},
 	{name: "bearer", after: "Bearer \" + \"", shape: inQuotes, is: inLine(isRandomPassword), hit: "\"Bearer \" + \"{32}\"", miss: "Bearer \" + \"of-all-the-things", from: "shape seen in programs"},
 	{name: "secret", after: "', b'", where: isBytesPair, shape: inSingle, is: inLine(isRandomPassword), hit: "(b'x-api-key', b'{32}')", miss: "(b'x-name', b'Aa1Bb2Cc3Dd4Ee5')", from: "asgi.readthedocs.io: HTTP scope"},
-	{name: "token", after: " login ", expects: looseValue, shape: visible + `{16,}`, fit: lenWithoutFullStop, is: isSpoken, hit: "vault login {26}", miss: "docker login registry-1.docker.example", from: "shape seen in command lines"},
+	{name: "token", after: " login ", expects: looseValue, shape: loose + `{8,}`, fit: wordLen, is: isLoginWord, hit: "vault login {26}", miss: "docker login registry-1.docker.example", from: "shape seen in command lines"},
 	{name: "token", after: "init -t ", expects: looseValue, shape: visible + `{16,}`, fit: lenWithoutFullStop, is: isSpoken, hit: "doctl auth init -t {64}", miss: "init -t of-all-the-things-here", from: "docs.digitalocean.com: doctl"},
 	{name: "password", after: " -p=", expects: looseQuote, where: onLine("az login", "docker login"), shape: word + `{8,}`, is: looksPassword, hit: "az login -u a -p={24}", miss: "make -p=Aa1Bb2Cc3Dd4Ee5", from: "learn.microsoft.com: az login"},
 	{name: "password", after: " -p ", expects: looseValue, where: commandOf("twine ", "useradd ", "usermod "), shape: word + `{8,}`, is: looksPassword, hit: "twine upload -u __token__ -p {24}", miss: "twine upload -p internationalization", from: "twine.readthedocs.io"},
 	{name: "secret", after: " --value ", expects: looseValue, where: onLine("secret ", "SecureString"), shape: word + `{8,}`, is: isRandomPassword, hit: "az keyvault secret set --vault-name v -n x --value {24}", miss: "az tag set --value Aa1Bb2Cc3Dd4Ee5", from: "learn.microsoft.com: az keyvault"},
 	{name: "userinfo", after: " --proxy-user ", expects: looseValue, shape: `[\w.@/-]+[:%]` + word + `{8,}`, is: afterColon, hit: "curl --proxy-user u:{20} h", miss: "curl --proxy-user u:of-all-the", from: "curl.se/docs/manpage.html"},
 	{name: "userinfo", after: "curl -u", shape: `[\w.@-]{0,40}:` + word + `{8,}`, is: afterColon, hit: "curl -uuser:{20} h", miss: "curl -uuser:of-all-the", from: "curl.se/docs/manpage.html"},
-	{name: "secret", after: "<<< ", expects: looseQuote, where: onLine("stdin", "login", "secret", "token", "PASS", "passw", "pass ", "env add", "kinit", "crypt", "KEY", "TOKEN", "SECRET"), shape: word + `{16,}`, is: isSpoken, hit: "docker login --password-stdin <<< {32}", miss: "cat <<< Aa1Bb2Cc3Dd4Ee5Ff6;", from: "docs.docker.com: docker login"},
 	{name: "secret", after: "echo ", expects: looseQuote, shape: word + "{12,}[\"']{0,1} {0,1}[|>]{1,2} {0,1}[^\\x00-\\x1f\\x7f]{2,40}", fit: lenBeforeSink, is: isUnlikely, hit: "echo {32} | docker login --password-stdin", miss: "echo Aa1Bb2Cc3Dd4Ee5Ff6 | wc -c of all", from: "shape seen in command lines"},
 	{name: "secret", after: "echo -n ", expects: looseQuote, shape: word + "{12,}[\"']{0,1} {0,1}[|>]{1,2} {0,1}[^\\x00-\\x1f\\x7f]{2,40}", fit: lenBeforeSink, is: isUnlikely, hit: "echo -n {32} | docker login --password-stdin", miss: "echo -n Aa1Bb2Cc3Dd4Ee5Ff6 | wc -c of all", from: "shape seen in command lines"},
 	{name: "secret", after: "printf ", expects: looseQuote, shape: word + "{12,}[\"']{0,1} {0,1}[|>]{1,2} {0,1}[^\\x00-\\x1f\\x7f]{2,40}", fit: lenBeforeSink, is: isUnlikely, hit: "printf {32} | docker login --password-stdin", miss: "printf Aa1Bb2Cc3Dd4Ee5Ff6 | wc -c of all", from: "shape seen in command lines"},
@@ -233,12 +238,12 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "secret", after: "password/reset/", shape: `[\w-]{16,}`, is: isUnlikely, hit: "https://h.example/password/reset/{32}", miss: "src/password/reset/ResetPasswordForm", from: "shape seen in links"},
 	{name: "secret", after: "verify-email/", shape: `[\w-]{16,}`, is: isUnlikely, hit: "https://h.example/verify-email/{32}", miss: "src/verify-email/VerifyEmailForm", from: "shape seen in links"},
 	{name: "secret", after: "magic-link/", shape: `[\w-]{16,}`, is: isUnlikely, hit: "https://h.example/magic-link/{32}", miss: "src/magic-link/MagicLinkFormOfAll", from: "shape seen in links"},
-	{name: "password", after: "PASS ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PASS {24}", miss: "echo MY_PASS Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "password", after: "_PW ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PW {24}", miss: "echo MY_PW Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "password", after: "PASSWD ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PASSWD {24}", miss: "echo MY_PASSWD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "password", after: "PWD ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PWD {24}", miss: "echo MY_PWD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "password", after: "_DSN ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_DSN {24}", miss: "echo MY_DSN Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
-	{name: "password", after: "_PAT ", expects: looseValue, where: isSetCommand, shape: visible + `{8,}`, fit: lenWithoutFullStop, is: looksRandom, hit: "setenv MY_PAT {24}", miss: "echo MY_PAT Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "PASS ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_PASS {24}", miss: "echo MY_PASS Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "_PW ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_PW {24}", miss: "echo MY_PW Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "PASSWD ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_PASSWD {24}", miss: "echo MY_PASSWD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "PWD ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_PWD {24}", miss: "echo MY_PWD Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "_DSN ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_DSN {24}", miss: "echo MY_DSN Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
+	{name: "password", after: "_PAT ", expects: looseValue, where: isSetCommand, shape: loose + `{8,}`, fit: wordLen, is: looksRandom, hit: "setenv MY_PAT {24}", miss: "echo MY_PAT Aa1Bb2Cc3Dd4Ee5", from: "shape seen in command lines"},
 	{name: "secret", after: "stripe\")(", expects: arguments, shape: argumentValue, is: isUnlikely, hit: "require(\"stripe\")(\"a\", \"{32}\")", miss: "require(\"stripe\")(\"internationalization\")", from: "shape seen in programs"},
 	{name: "secret", after: "stripe')(", expects: arguments, shape: argumentValue, is: isUnlikely, hit: "require('stripe')('a', '{32}')", miss: "require('stripe')('internationalization')", from: "shape seen in programs"},
 	{name: "code", after: "code=", where: startsForm, shape: visible + `{8,}&[\w.]{2,30}=`, fit: lenBeforeAmpersand, is: looksRandom, hit: "code={40}&grant_type=authorization_code", miss: "code={40} of the program", from: "RFC 6749"},
@@ -257,10 +262,10 @@ var contexts = slices.Concat(tableRules(), []*rule{
 	{name: "secret", after: ", default='", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = env('A', default='{32}'", miss: "name = env('A', default='Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
 	{name: "secret", after: "ypt(\"", where: isAssigned, shape: inQuotes, ends: isDoubleQuote, is: inLine(isUnlikely), hit: "token = crypt(\"{32}\"", miss: "name = crypt(\"Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
 	{name: "secret", after: "ypt('", where: isAssigned, shape: inSingle, ends: isQuote, is: inLine(isUnlikely), hit: "token = crypt('{32}'", miss: "name = crypt('Aa1Bb2Cc3Dd4Ee5;", from: "shape seen in programs"},
-	{name: "password", after: " on >", where: onLine("SETUSER "), shape: word + `{8,}`, is: isRandomPassword, hit: "ACL SETUSER u on >{20} ~*", miss: "ACL SETUSER u on >internationalization", from: "redis.io/docs: ACL"},
+	{name: "password", after: " on >", where: onLine("SETUSER ", "user "), shape: word + `{8,}`, is: isRandomPassword, hit: "ACL SETUSER u on >{20} ~*", miss: "ACL SETUSER u on >internationalization", from: "redis.io/docs: ACL"},
 	{name: "password", after: " -k ", expects: looseValue, where: onLine("openssl "), shape: word + `{8,}`, is: isRandomPassword, hit: "openssl enc -k {20} -in a", miss: "curl -k Aa1Bb2Cc3Dd4Ee5", from: "docs.openssl.org: enc"},
 	{name: "password", after: "' = '", where: onLine("SET PASSWORD "), shape: sqlText, ends: isQuote, is: looksPassword, hit: "SET PASSWORD FOR 'u'@'h' = '{16}';", miss: "WHERE 'a' = 'Aa1Bb2Cc3Dd4Ee5'", from: "dev.mysql.com: SET PASSWORD"},
-	{name: "unseal-key", after: "Unseal Key ", shape: `[0-9]: [\w+/=]{20,}`, is: isSpokenRest, hit: "Unseal Key 1: {44}", miss: "Unseal Key 1: of-all", from: "developer.hashicorp.com/vault: operator init"},
+	{name: "unseal-key", after: "Unseal Key ", shape: `[0-9]: [\w+/=&!#?-]{14,}`, is: isSpokenRest, hit: "Unseal Key 1: {44}", miss: "Unseal Key 1: of-all", from: "developer.hashicorp.com/vault: operator init"},
 	{name: "password", after: " BY '", where: isIdentified, shape: sqlText, is: looksPassword, ends: isQuote, hit: "ALTER USER u IDENTIFIED WITH sha256_password BY '{16}';", miss: "GROUP BY 'internationalization'", from: "dev.mysql.com: ALTER USER"},
 	{name: "api-key", after: "_live_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_live_{32}", miss: "acme_live_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
 	{name: "api-key", after: "_prod_", shape: `[\w-]{20,}`, where: isSecretPrefix, is: isKeyRun, hit: "acme_prod_{32}", miss: "acme_prod_of_the_2nd_configuration", from: "shape seen in keys of many vendors"},
@@ -398,7 +403,7 @@ func isProperty(tail []byte) bool {
 }
 
 // wrappers are calls around the value of a name.
-var wrappers = []string{`Some("`, `Field(default="`}
+var wrappers = []string{`Some("`, `Field(default="`, "Some(\n"}
 
 // isWrapped reports whether a text ends with the name of a credential, a sign and the beginning of one of wrappers.
 func isWrapped(tail []byte) bool {
@@ -416,6 +421,14 @@ func isWrapped(tail []byte) bool {
 	return false
 }
 
+// isNamedString reports whether a text ends with the name of a credential and the type of its value.
+func isNamedString(tail []byte) bool {
+	name := bytes.TrimSuffix(tail, []byte(": chr \""))
+	name = bytes.TrimRight(name, " ")
+	_, ok := credentialName(name[len(name)-countTrailing(name, inName):], inText)
+	return ok
+}
+
 // isBytesPair reports whether a text ends with the name of a header and the beginning of its value, as in
 // (b'x-api-key', b'.
 func isBytesPair(tail []byte) bool {
@@ -428,6 +441,11 @@ func onLine(words ...string) func(tail []byte) bool {
 	return func(tail []byte) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return bytes.Contains(lastLine(tail), []byte(w)) })
 	}
+}
+
+// isLoginWord requires a random value with digits, which has the signs of a password if it is short.
+func isLoginWord(text []byte) bool {
+	return isSpoken(text) && (len(text) >= 16 || bytes.ContainsAny(text, passwordSigns))
 }
 
 // isSpoken requires a random value with digits.
@@ -592,6 +610,12 @@ func isAssigned(tail []byte) bool {
 	return false
 }
 
+// startsLine reports whether the last four characters begin a line, a literal or a text.
+func startsLine(tail []byte) bool {
+	before := tail[:len(tail)-4]
+	return len(before) == 0 || strings.IndexByte("\n\"'`", before[len(before)-1]) >= 0
+}
+
 // isLoginPair requires a name, a sign and a random value.
 func isLoginPair(text []byte) bool {
 	n := bytes.IndexAny(text, "/:, ")
@@ -615,6 +639,12 @@ func isImapLine(tail []byte) bool {
 func afterSpace(text []byte) bool {
 	_, password, _ := bytes.Cut(text, []byte(" "))
 	return looksPassword(password) && password[0] != '/'
+}
+
+// afterSlash requires a password after a name and a slash.
+func afterSlash(text []byte) bool {
+	_, password, _ := bytes.Cut(text, []byte("/"))
+	return isRandomPassword(password) && bytes.IndexByte(password, '/') < 0
 }
 
 // afterEquals requires a random value after a name and an equals sign.

@@ -433,7 +433,6 @@ var shapes = []*rule{
 	{name: "playht-key", alone: true, shape: `ak-[0-9a-f]{32}`, is: mixedCheck(3), ends: noName, hit: "ak-{x32}", miss: "ak-{x6}", from: "docs.play.ht: authentication"},
 	{name: "twelvelabs-key", alone: true, shape: `tlk_[A-Z0-9]{28,}`, is: mixedCheck(3), hit: "tlk_{u32}", miss: "tlk_{6}", from: "docs.twelvelabs.io: API keys"},
 	{name: "apify-token", alone: true, shape: `apify_proxy_[A-Za-z0-9]{30,}`, hit: "apify_proxy_{36}", miss: "apify_proxy_{6}", from: "docs.apify.com: proxy"},
-	{name: "neptune-token", alone: true, shape: `eyJhcGlfYWRkcmVzcyI6[A-Za-z0-9+/]{60,}={0,2}`, hit: "eyJhcGlfYWRkcmVzcyI6{120}", miss: "eyJhcGlfYWRkcmVzcyI6{6}", from: "docs.neptune.ai: API tokens"},
 	{name: "qstash-token", alone: true, shape: `eyJVc2VySUQiOi[A-Za-z0-9+/]{40,}={0,2}`, hit: "eyJVc2VySUQiOi{100}", miss: "eyJVc2VySUQiOi{6}", from: "upstash.com/docs: QStash"},
 	{name: "tunnel-token", alone: true, shape: `eyJhIjoi[A-Za-z0-9+/]{100,}={0,2}`, hit: "eyJhIjoi{160}", miss: "eyJhIjoi{6}", from: "developers.cloudflare.com: tunnels"},
 	{name: "aws-sso-token", alone: true, shape: `aoaAAAAA[\w+/=-]{100,}`, is: isShuffledAfter(8), hit: "aoaAAAAA{200}", miss: "aoaAAAAA{6}", from: "shape seen in keys"},

@@ -50,7 +50,7 @@ type container struct {
 	command  bool   // the array is a list of arguments with credentials
 	sorted   bool   // the object may be a Secret of Kubernetes, whose data has credentials
 	words    string // the first arguments, if more of them may be part of a command
-	listed   uint64 // number of the value after a name and a comma in a text that is not JSON, or 0
+	listed   uint64 // number of the value after a name in a text that is not JSON, plus one, or 0
 }
 
 const (
@@ -194,6 +194,9 @@ func (l *lexer) retractKey(c byte) {
 	l.keyed = false
 	if top := l.top(); top != nil && c != ':' {
 		if c == ',' && top.field.secret { // setenv("API_KEY", "…")
+			top.named, top.listed = top.field.name, top.n+2
+		}
+		if c == '=' && top.field.secret { // {"api_key"=>"…"}
 			top.named, top.listed = top.field.name, top.n+1
 		}
 		top.field = keyMeaning{}
@@ -281,7 +284,10 @@ func (l *lexer) push(array bool) {
 			c.each = top.field.each && !top.array
 			c.inherits = true
 		}
-		if !array && top.sorted && top.field.data {
+		if !array && top.field.holder {
+			c.named, c.hasName, c.inherits = secretName{called: "key", value: isRandom}, true, true
+		}
+		if !array && (top.sorted && top.field.data || top.field.secrets) {
 			c.named, c.hasName, c.each, c.inherits = secretName{called: "secret", value: isRandom}, true, true, true
 		}
 		if top.array && len(l.stack) == 1 {
@@ -339,6 +345,10 @@ func (l *lexer) expectValue(top *container) {
 				m.want.words = 0
 			}
 			out.want = expectation{}
+		case kind == mapEntries:
+			if m.want = (expectation{}); endsEntry(out.recentTail()) {
+				m.want = expectation{rule: out.want.rule, kind: looseQuote, name: out.want.name}
+			}
 		case kind != arguments && kind != lineWords:
 			out.want = expectation{}
 		}
@@ -346,7 +356,7 @@ func (l *lexer) expectValue(top *container) {
 		m.expectField(out.row.name)
 	case top != nil && top.command:
 		m.want = expectation{rule: listedValue, kind: lineWords, quoted: true}
-	case l.isKey && top.listed > 0 && top.listed == top.n:
+	case l.isKey && top.listed == top.n+1:
 		m.expectField(top.named)
 		m.want.rule = values[top.named.value][quotedForm]
 	case l.isKey || top != nil && top.field.list && !top.array:
@@ -440,8 +450,9 @@ func (l *lexer) closeString() {
 	case top.field.version && !top.array:
 		top.sorted = string(l.lastString()) == "v1"
 	case top.field.kind && !top.array:
-		if !l.joined && isOneOf(secretTypes, l.lastString()) {
-			top.named, top.hasName = secretName{called: "secret", value: isRandom}, true
+		if !l.joined && (top.field.keyName || isSecretType(l.lastString())) {
+			top.named, top.hasName, top.inherits = secretName{called: "secret", value: isRandom}, true, true
+			top.sorted = top.sorted || string(l.lastString()) == "Secret"
 		}
 	case top.array || !l.joined && top.field.names:
 		if top.array && top.n < 4 && !l.joined {

@@ -87,7 +87,7 @@ var secretNames = []secretName{
 	{"appid", "api_key", isRandom, fullName, inRequest},
 	{"backupcode", "recovery_code", isRandom, wordEnd, everywhere}, {"bwsession", "session", isRandom, fullName, everywhere}, {"fastlanesession", "session", isRandom, fullName, everywhere},
 	{"instrumentationkey", "api_key", isRandom, anyEnd, everywhere},
-	{"userpwd", "password", isBasic, anyEnd, everywhere},
+	{"userpwd", "password", isBasic, anyEnd, everywhere}, {"sessionkey", "session", isRandom, anyEnd, everywhere}, {"secretid", "secret_id", isRandom, fullName, everywhere},
 
 	{"d", "jwk", isKeyPart, fullName, inKey}, {"k", "jwk", isKeyPart, fullName, inKey}, {"p", "jwk", isKeyPart, fullName, inKey}, {"q", "jwk", isKeyPart, fullName, inKey},
 }
@@ -417,6 +417,9 @@ type keyMeaning struct {
 	names   bool // the value is the name for another field's value
 	value   bool // the value belongs to the name in another field
 	sample  bool // the value is an example or a default of the object's name
+	holder  bool // if the value is an object, its field "key" is a credential
+	secrets bool // if the value is an object, each of its strings is a credential of Kubernetes
+	keyName bool // the value is the name of a key, which is in the field "value" of the same object
 }
 
 // keyMeanings caches the known keys by their hash. Most documents of a stream have the same keys.
@@ -440,7 +443,11 @@ func (f *keyMeanings) meaningOf(hash uint64, name []byte) keyMeaning {
 var textKeys = strings.Fields("text content delta json arg think reason input output summar refus transcript response completion plan code message value data")
 
 // exactKeys are keys of JSON whose value is a credential if it is random. Such words are ordinary in other places.
-var exactKeys = wordSet("access refresh plaintext recovery_codes recoverycodes backup_codes backupcodes")
+var exactKeys = wordSet(`access refresh plaintext recovery_codes recoverycodes backup_codes backupcodes key1 key2 keys_base64 unseal_keys_b64
+	unseal_keys_hex recovery_keys_b64 recovery_keys_hex`)
+
+// holders are the names of objects whose field "key" is a credential.
+var holders = wordSet("encryption cipher jwt hmac signing")
 
 func fieldOf(name []byte) keyMeaning {
 	lower := bytes.ToLower(name)
@@ -448,8 +455,8 @@ func fieldOf(name []byte) keyMeaning {
 	if f.name, f.secret = credentialName(name, inKey); !f.secret && exactKeys[string(lower)] {
 		f.name, f.secret = secretName{end: string(lower), called: "secret", value: isRandom}, true
 	}
-	f.list = f.secret && bytes.HasSuffix(lower, []byte("s")) && !strings.HasSuffix(f.name.end, "s")
-	f.each = f.list && (f.name.end != "token" || string(lower) == "tokens") // js-tokens is a package
+	f.list = f.secret && (bytes.HasSuffix(lower, []byte("s")) || bytes.Contains(lower, []byte("keys_"))) && !strings.HasSuffix(f.name.end, "s")
+	f.each = f.list && (f.name.end != "token" || string(lower) == "tokens" || string(lower) == "jointokens") // js-tokens is a package
 	for _, end := range []string{"index", "item_id", "toolcallid", "jsonpath"} {
 		f.index = f.index || bytes.HasSuffix(lower, []byte(end))
 	}
@@ -459,13 +466,17 @@ func fieldOf(name []byte) keyMeaning {
 	if f.secret && f.name.value == isCode { // error codes of several documents would look like one random code
 		f.text = false
 	}
-	f.names, f.value = isNameName(name), isValueName(name)
+	f.names, f.value, f.holder = isNameName(name), isValueName(name), holders[string(lower)]
 	switch string(lower) {
 	case "apiversion":
 		f.version = true
-	case "data", "stringdata":
+	case "data":
 		f.data = true
-	case "type", "kind":
+	case "stringdata":
+		f.secrets = true
+	case "keyname":
+		f.kind, f.keyName = true, true
+	case "type", "kind", "object":
 		f.kind = true
 	case "new_value", "newvalue", "stringvalue", "s":
 		f.value = true

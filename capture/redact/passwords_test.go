@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -176,6 +177,28 @@ func TestNoArmor(t *testing.T) {
 		"grep -r 'BEGIN PRIVATE KEY-----' /etc/ssl/" + sample("{64}"), `{"a":"-----BEGIN PRIVATE KEY-----","signature":"` + sample("{300}") + `"}`, "-----BEGIN PRIVATE KEY-----\nkept in the safe\n-----END PRIVATE KEY-----\n" + sample("{64}"),
 		`key="-----BEGIN PRIVATE KEY-----\nXXXX\n-----END PRIVATE KEY-----" or :keyfile=/path/to/the/key.pem and ` + sample("{64}"), "-----BEGIN PRIVATE KEY----- is in the file :keyfile=/path/to/the/key",
 	} {
+		if got := redactor().Text(text); got != text {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+}
+
+// TestPasswordsWithSigns checks that a password with signs is found as a whole where a token or a password is named.
+func TestPasswordsWithSigns(t *testing.T) {
+	for _, text := range []string{
+		"login --token 'V'", "aws configure set aws_secret_access_key 'V'", "docker run -e \"API_TOKEN=V\" img", "the password is \"V\", he said", "use the token V to log in", "pass: V", "API key: V",
+		"Authorization: Bearer V", "Authorization: Token V", "X-Auth-Token: V", "token=V path=/x", "map[password:V user:bob]", "&{Host:h APIKey:V Port:1}", "<apiKey>V</apiKey>", "Unseal Key 1: V",
+		"client_secret=ESC&a=b", "https://h.example/x?api_key=ESC&x=1", "postgres://bob:ESC@h/d", "jdbc:mysql://h/d?user=u&password=ESC", "nats://ESC@h:4222",
+		"machine h.example\n  login bob\n  password V\n", "Login: bob / V", "Generated password: V", "const API_KEY: &str = \"V\";", "setenv API_SECRET 'V'", "secret_key_base: V", "id;token\n1;V\n",
+	} {
+		for _, value := range []string{"Gx4mk9gqi&7-z!", "Tr0ub4wex&3-k=", "Wq8lq3nuk#5-v?"} {
+			filled := strings.NewReplacer("V", value, "ESC", url.QueryEscape(value)).Replace(text)
+			if got := redactor().Text(filled); strings.Contains(got, value[:9]) || strings.Contains(got, url.QueryEscape(value)[10:]) {
+				t.Errorf("%s became %s", filled, got)
+			}
+		}
+	}
+	for _, text := range []string{"a_token=b1&token=c2&api_key=d3", "token = flags1&mask2"} {
 		if got := redactor().Text(text); got != text {
 			t.Errorf("%s became %s", text, got)
 		}

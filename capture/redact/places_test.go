@@ -340,6 +340,14 @@ func TestValuesWithoutSigns(t *testing.T) {
 		"[sudo] password for bob: V", "credentials: bob / V", "Log in with bob / V", "My OpenAI key is V", "password ........ V", "code=V&grant_type=authorization_code", "https://h/x?PHPSESSID=V", "LDAP_BIND_PW=V", "NPM_AUTH=V",
 		"npmAuth: x\nauth: \"bob:V\"", "<meta name=\"api-key\" content=\"V\">", "<add key=\"Stripe:ApiKey\" value=\"V\"/>", "{\"type\":\"SecureString\",\"value\":\"V\"}", "{\"name\":\"TOKEN\",\"kind\":\"plain\",\"value\":\"V\"}",
 		"{\"refresh\":\"V\"}", "AUTH PLAIN V", "334 UGFzc3dvcmQ6\nV\n", "a1 LOGIN bob V\r\n", "PASS V\r\n", "WIFI:T:WPA;S:home;P:V;;", "DSN=x;UID=u;PWD={V};", "setx /M DB_PASS V", "password: \x1b[31mV\x1b[0m", "PRAGMA key = 'V';",
+		"secrets:\n  db: \"V\"\n  cache: V\n", "passwords:\n  root: V\n  bob: V\n", "args:\n  - --requirepass\n  - V\n", "*:*:*:app:V", "user bob on >V ~* +@all", "[smtp.example]:587 bob:V", "ldap_default_authtok = V",
+		"net use z: //h/s V /user:bob", "poetry publish -u bob -p V", "composer config http-basic.h.example bob V", "bundle config set --local h.example bob:V", "vault login V", "export TF_TOKEN_app_terraform_io=V",
+		"password = env('A') or 'V'", "secretKey := []byte(\"V\")", "builder.clientSecret(\"V\")", "buildConfigField(\"String\", \"API_KEY\", \"\\\"V\\\"\")", "Password::new(\"V\")", "cookieSession({ keys: [\"V\"] })",
+		"id | name | password \n---+------+----------\n 1 | bob  | V\n", "| **API key** | V |", "see\npassword|V\n", "<td>API key</td><td>V</td>", "<dt>Password</dt><dd>V</dd>", "<th>Password</th></tr><tr><td>V</td>",
+		"<strong>API key:</strong> V", "<p>Your password is <b>V</b></p>", "<label>Password</label> <code>V</code>", "<input name='api_key' type='text' value='V'/>",
+		"[\"password\"]=>\n  string(33) \"V\"", "[\"apiKey\":protected]=>\n  string(33) \"V\"", "[apiKey:protected] => V", " $ password: chr \"V\"", "token: Some(\n    \"V\",\n)", "\"password\": (string) (len=33) \"V\"",
+		"{\"keys\":[{\"keyName\":\"key1\",\"value\":\"V\"}]}", "{\"encryption\":{\"key\":\"V\"}}", "{\"fields\":[{\"label\":\"api token\",\"value\":\"V\"}]}", "{\"recovery_codes\":[\"V\"]}", "{\"stringData\":{\"a\":\"V\"}}",
+		"API key created: V", "the new password should be V", "The bearer token you need is V", "Replace YOUR_API_KEY with V", "He replaced the old password by V.",
 		"license_key: V", "activation_key: V", "fernet_key = V", "dd-application-key: V", "Recovery code: V", "rdesktop -p V h", "skopeo copy --src-creds u:V a b",
 	} {
 		body := `{"content":` + quoted(strings.ReplaceAll(text, "V", value)) + `}`
@@ -352,6 +360,8 @@ func TestValuesWithoutSigns(t *testing.T) {
 		`{"fields":[{"label":"password","value":"V"}]}`, `{"SecretString":"V"}`, `{"tokens":{"access":"V"}}`, `{"secrets":[{"name":"a","value":"V"}]}`,
 		`{"cookies":[{"name":"sid","value":"V"}]}`, `{"element":"Password field","ref":"e5","text":"V"}`, `{"selector":"#password","text":"V"}`, `{"key":"TOKEN","val":"V"}`,
 		`{"command":["htpasswd","-b","f","u","V"]}`, `{"command":["sshpass","-p","V","ssh","h"]}`, `{"command":["mysql","-pV"]}`, `{"command":["curl","-u","bob:V"]}`, `{"type":"SecureString","value":"V"}`,
+		`{"kind":"Secret","data":{"a":"V"}}`, `{"stringData":{"a":"V"}}`, `{"keys":[{"keyName":"key1","value":"V"}]}`, `{"type":"CONCEALED","label":"pin","value":"V"}`, `{"encryption":{"key":"V"}}`, `{"JoinTokens":{"Worker":"V"}}`,
+		`{"unseal_keys_b64":["V"],"sessionKey":"V","secret_id":"V","key1":"V","key2":"V"}`, `{"object":"organization.api_key","value":"V"}`,
 		`{"oauth":{"refresh":"V","access":"V"}}`, `{"auth":"bob:V"}`, `{"recovery_codes":["V"]}`, `{"variable":"TOKEN","value":"V"}`,
 		`{"totp":"V","hmac_key":"V","consumerKey":"V","deploy_key":"V","passwordHash":"V","password_confirmation":"V"}`,
 	} {
@@ -365,6 +375,8 @@ func TestValuesWithoutSigns(t *testing.T) {
 		"the Passwortschutz2 of the page", "see htpasswd2html of the tools", "apiVersion: v2\ndata:\n  conn: " + value + "\n", "git log -p " + value, "[\"git\", \"checkout\", \"" + value + "\"]",
 		"expect(page, \"" + value + "\")", "page.fill('#name', '" + value + "')", "code=" + value, "mode=" + value + "&a=1", "{\"type\":\"commit\",\"value\":\"" + value + "\"}", "echo " + value + " | wc -c", "if *privateKey1 == *privateKey2 {",
 		"--- PASS TestOf2Things", "the token for the 2nd request of " + value, "getToken(\"tokens-of-2026\")", "token:\n  of-all-the-things-2\n", `{"js-tokens":{"integrity":"` + value + `"}}`, `{"token":{"id":"` + value + `"}}`,
+		"secrets:\n  - source: " + "config-of-2026\nname: " + value + "\n", "SecretId: arn:aws:secretsmanager:eu-west-1:123456789012:secret:a/b-A1B2C3", "Partial<BetaWorkSecret>).sessions_token;\n", "<td>name</td><td>" + value + "</td>",
+		"* simple auth ([27bda6a](https://h.example/commit/27bda6a4f3fc63469d0b9acd2ef08aa0bf6b8fa8))", "type MqttPassword = Buffer|Uint8Array|Blob|string;", "token = hash1 & 0x7fffffff2;", "token=hash1&0x7fffffff2", "the composer's 2nd destination",
 		"	encodeUserPassword\n	encodeFragment2Of3Things\n", "  return token;\n  fillOptional2Properties(node);\n", "| id | name |\n|---|---|\n| 1 | " + value + " |\n",
 	} {
 		if got := redactor().Text(text); got != text {

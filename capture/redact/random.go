@@ -30,6 +30,11 @@ func isCredentialWord(text []byte) bool {
 	return maybeCredential(text) && !isScheme
 }
 
+// isBearing is like maybeCredential, but requires a random string with the signs of a password if it is short.
+func isBearing(text []byte) bool {
+	return maybeCredential(text) && (len(text) >= 16 || isLoginWord(text))
+}
+
 // isHexNumber reports whether a string begins with 0x and is short enough for a 64-bit number.
 func isHexNumber(text []byte) bool {
 	digits, ok := bytes.CutPrefix(bytes.TrimLeft(text, "-"), []byte("0x"))
@@ -333,6 +338,36 @@ func noExample(text []byte) bool {
 // the sentence around a secret.
 func lenWithoutFullStop(text []byte) int { return len(bytes.TrimRight(text, ".:")) }
 
+// bareLen returns the length of a value without quotes. The value ends before the next parameter of a form, and before
+// the end of the sentence.
+func bareLen(text []byte) int {
+	for at := bytes.IndexByte(text, '&'); at >= 0; {
+		after := text[at+1:]
+		n := countLeading(after, inName)
+		if letter := n > 0 && sortOf(after[0]) > 0; n == 0 || letter && n == len(after) || letter && n > 1 && after[n] == '=' || bytes.HasPrefix(after, []byte("0x")) {
+			text = text[:at]
+			break
+		}
+		next := bytes.IndexByte(after, '&')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	return lenWithoutFullStop(text)
+}
+
+// countLeading returns the number of characters of a class at the beginning of a text.
+func countLeading(text []byte, class *[256]bool) (n int) {
+	for n < len(text) && class[text[n]] {
+		n++
+	}
+	return n
+}
+
+// wordLen returns the length of a value without quotes, without signs after it that belong to the text around it.
+func wordLen(text []byte) int { return len(bytes.TrimRight(text, ".:,;)]}|>")) }
+
 // inLine returns a check for quoted text. The text must pass the check in the parameter is, and must not contain
 // spaces if it is long.
 func inLine(is secretCheck) secretCheck {
@@ -365,7 +400,7 @@ func userinfoLen(text []byte) int {
 		return 0
 	}
 	_, password, ok := bytes.Cut(text[:n], []byte(":"))
-	if !ok && n >= 16 && looksRandom(text[:n]) { // a token
+	if !ok && isLoginWord(text[:n]) { // a token
 		return n
 	}
 	if !ok || isPlaceholder(password) || len(password) < 3 || isCommonPassword(string(bytes.ToLower(password))) {
@@ -381,12 +416,12 @@ var commonPasswords = map[string]bool{
 }
 
 // signsAsLetters replaces the signs and digits that people write instead of letters in common passwords.
-var signsAsLetters = strings.NewReplacer("@", "a", "0", "o", "3", "e", "$", "s", "1", "i", "^", "")
+var signsAsLetters = strings.NewReplacer("@", "a", "0", "o", "3", "e", "$", "s", "1", "i", "^", "", "?", "s")
 
 // isCommonPassword reports whether a password in lower case is one of commonPasswords, even with signs instead
-// of letters.
+// of letters or between them.
 func isCommonPassword(lower string) bool {
-	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)]
+	return commonPasswords[lower] || commonPasswords[signsAsLetters.Replace(lower)] || len(lower) <= maxNameChars && commonPasswords[plainForm([]byte(lower))]
 }
 
 // afterColon requires a name, a colon or a percent sign, and a string that is random, or that looks like a password and isn't made of
@@ -553,7 +588,7 @@ func isExpression(text []byte) bool {
 }
 
 // callIDs are the beginnings of ids that providers assign to calls, messages and sessions.
-var callIDs = strings.Fields("toolu_ srvtoolu_ call_ fc_ msg_ resp_ rs_ chatcmpl- req_ ses_ gen- run_ sesn_ thread_ asst_ file- batch_")
+var callIDs = strings.Fields("toolu_ srvtoolu_ call_ fc_ msg_ resp_ rs_ chatcmpl- req_ ses_ gen- run_ sesn_ thread_ asst_ file- batch_ arn:")
 
 func isCallID(text []byte) bool {
 	for _, id := range callIDs {

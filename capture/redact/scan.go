@@ -146,10 +146,12 @@ func newScanner(shapes []*rule) *scanner {
 		s.addContext(strings.ToUpper(end[1:]) + "` ")
 		s.addContext(strings.ToUpper(end[1:]) + "('")
 		s.addAssignment(end[1:] + "\"\n")
+		s.addContext(end[1:] + " \n")
 	}
-	for _, end := range []string{"Key ", "Key\n", "&gt;", `ng">`, `xt">`} { // other ends of names, elements and calls
+	for _, end := range []string{"Key ", "Key\n", "&gt;", `ng">`, `xt">`, "ass\n", "<td>", "<dd>", "ode>", "ong>", "ed]=", "te]="} { // other ends of names, elements and calls
 		s.addContext(end)
 	}
+	s.addAssignment("<b>")
 	s.pairs[pairOf('"', '>')] |= mayFollow // the end of an element with attributes
 	s.stops.addEnd("\">")
 	for _, sign := range []string{" ?=", "||="} {

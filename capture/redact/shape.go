@@ -89,8 +89,10 @@ func expandShape(shape string) []string {
 }
 
 const (
-	bearing = `[\w.~+/=-]`                                        // a token in a header
-	visible = "[^\\x00-\\x20\"'`\\\\<>[\\](){}&;,|$^\\x7f-\\xff]" // a value in a line of text
+	bearing      = `[\w.~+/=-]`                                        // a token in a header
+	looseBearing = `[\w.~+/=!&#?%*@-]{12,}`                            // a token in a header that may be a password
+	visible      = "[^\\x00-\\x20\"'`\\\\<>[\\](){}&;,|$^\\x7f-\\xff]" // a value in a line of text
+	loose        = "[^\\x00-\\x20\"'`\\\\<>[\\](){};,|\\x7f-\\xff]"    // a value that may have the signs of a password
 )
 
 // word, pgpassField and sqlText are shapes of values on a command line, in a PostgreSQL password file and in
@@ -226,14 +228,26 @@ func (c *ruleMatch) next(b byte) {
 	}
 }
 
-// nextOf is like next, but the character may be a quote inside a quoted value.
+// nextOf is like next, but the character may be a quote inside a quoted value, or a sign that is escaped in a URL. Such
+// a sign belongs to the value.
 func (c *ruleMatch) nextOf(u *character) {
-	if b := u.c; b == '"' && c.quote > 0 && u.spelledWidth() > c.quote {
-		c.next(deeperQuote)
-	} else {
-		c.next(b)
+	b := u.c
+	if p := &c.rule.parts[c.part]; p.class[b] && c.count != p.max && b != '"' { // nearly always
+		c.count++
+		c.size++
+		return
 	}
+	switch last := len(c.rule.parts) - 1; {
+	case b == '"' && c.quote > 0 && u.spelledWidth() > c.quote:
+		b = deeperQuote
+	case c.part == last && !c.rule.parts[last].class[b] && urlSigns[b] && u.spelledWidth() == len("%26"):
+		b = '%'
+	}
+	c.next(b)
 }
+
+// urlSigns are signs that separate the parts of a URL, or end a value in a text.
+var urlSigns = classOf("?&;,|$^(){}[]<>#@:+=/")
 
 // isComplete reports whether the match satisfies the complete shape.
 func (c *ruleMatch) isComplete() bool {
@@ -254,7 +268,7 @@ func (c *ruleMatch) secretLen(text []byte) int {
 	if c.rule.fit != nil {
 		text = text[:c.rule.fit(text)]
 	}
-	if c.rule.is != nil && !c.rule.is(text) {
+	if len(text) == 0 || c.rule.is != nil && !c.rule.is(text) {
 		return 0
 	}
 	return len(text)

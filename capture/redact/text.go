@@ -119,9 +119,20 @@ func (s *textRedactor) decideNow(m *matcher) {
 	}
 	for i := range m.candidates {
 		c := &m.candidates[i]
-		if n := c.size; c.state == alive && c.isComplete() && c.secretLen(m.text) == n && n == len(m.text) {
+		if c.state != alive || !c.isComplete() || c.size < len(m.text) {
+			continue
+		}
+		switch n := c.secretLen(m.text); {
+		case n == len(m.text):
 			s.redactFirst(m, n, c.rule)
 			m.markReplaced(removal{rule: c.rule})
+			return
+		case n > 0: // more text follows the secret
+			s.redactFirst(m, n, c.rule)
+			s.rescan(m, n)
+			s.now = m
+			s.examineTodo(m)
+			s.decideNow(m)
 			return
 		}
 	}

@@ -47,8 +47,12 @@ const (
 // a quote is part of the value.
 const deeperQuote = '\x7f'
 
+// passwordSigns are signs that passwords have, but names in programs don't.
+const passwordSigns = "!#&@*+?%~^$="
+
 const (
 	inQuotes = "[^\\x00-\\x1f\"\\\\\\x7f]{8,}"
+	cell     = "[^\\x00-\\x20\"'<>|\\\\\\x7f]{8,}"
 	inSingle = "[^\\x00-\\x1f\"'`\\\\\\x7f]{8,}"
 )
 
@@ -66,18 +70,19 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 		bare := func(text []byte) bool { return !isExpression(text) && !isTypeName(text) && is.bare(text) }
 		spoken := func(text []byte) bool {
 			constant := bytes.IndexByte(text, '_') > 0 && countTrailing(text, inVariable) == len(text)
-			return containsRange(text, '0', '9') && hasLetter(text) && !constant && looksRandom(text) && bare(text)
+			short := len(text) < 16 && !bytes.ContainsAny(text, passwordSigns)
+			return containsRange(text, '0', '9') && hasLetter(text) && !constant && !short && !bytes.Contains(text, []byte("-----")) && looksRandom(text) && bare(text)
 		}
-		rules[spokenForm] = valueRule(rule{shape: visible + `{16,}`, fit: lenWithoutFullStop, is: spoken}, "([{", false)
-		rules[bareForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
+		rules[spokenForm] = valueRule(rule{shape: loose + `{8,}`, fit: wordLen, is: spoken}, "([{", false)
+		rules[bareForm] = valueRule(rule{shape: loose + `{8,}`, fit: bareLen, is: bare}, "([{", false)
 		rules[pairForm] = rules[bareForm]
 		rules[rowForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'`,;<>\\\\\\x7f]{8,}", is: is.whole}, "([{", false)
 		rules[quotedForm] = valueRule(rule{shape: inQuotes, is: inLine(is.bare)}, `"`, true)
 		rules[singleForm] = valueRule(rule{shape: inSingle, is: inLine(is.bare)}, "'`", true)
 		if test != isPassword {
-			rules[lineForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: bare}, "([{", false)
+			rules[lineForm] = valueRule(rule{shape: loose + `{8,}`, fit: bareLen, is: bare}, "([{", false)
 			rules[envForm] = rules[lineForm]
-			rules[cellForm] = valueRule(rule{shape: visible + `{8,}`, fit: lenWithoutFullStop, is: is.whole}, "([{", false)
+			rules[cellForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'`\\\\<>(){}[\\]|\\x7f-\\xff]{8,}", is: is.whole}, "< |", true)
 			rules[memberForm] = valueRule(rule{shape: inQuotes, is: inLine(is.whole)}, `"`, true)
 			rules[entryForm] = valueRule(rule{shape: inSingle, is: inLine(is.whole)}, "'`", true)
 			rules[fieldForm] = valueRule(rule{shape: inQuotes, is: inLine(is.field)}, `"`, true)
@@ -86,7 +91,7 @@ var values = func() (all [isPrivate + 1][valueForms]*rule) {
 		rules[pairForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'`<>|;&,(){}[\\]\\\\\\x7f]{8,}", is: isLine(is.whole)}, "([{|", false)
 		rules[lineForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: isLine(is.whole), keep: true}, " \t\r\n\"\x1b", true)
 		rules[envForm] = valueRule(rule{shape: `[^\x00-\x20"\x7f]{8,}`, is: is.whole, keep: true}, " \t\r\n\"\x1b", true)
-		rules[cellForm] = valueRule(rule{shape: "[^\\x00-\\x20\"'<>|\\\\\\x7f]{8,}", is: is.whole}, "< |", true)
+		rules[cellForm] = valueRule(rule{shape: cell, is: is.whole}, "< |", true)
 		rules[memberForm] = valueRule(rule{shape: `[^\x00-\x1f"]{8,}`, is: inLine(is.whole), keep: true}, `"`, true)
 		rules[entryForm] = valueRule(rule{shape: "[^\\x00-\\x1f\"'`\\x7f]{8,}", is: inLine(is.whole), keep: true}, "'`", true)
 		rules[fieldForm] = valueRule(rule{shape: `[^\r\n\x7f]{8,}`, is: inLine(is.whole), keep: true}, "", true)
@@ -135,7 +140,7 @@ type expectation struct {
 	quoted  bool  // the name is in quotes, as in JSON; a value without quotes is then not text
 	folded  bool  // the value is on the next line, as in YAML after >-
 	colour  bool  // a terminal's colour code, which may precede the value, has begun
-	tag     bool  // an anchor or a tag of YAML, which may precede the value, has begun
+	skips   byte  // the end of a tag, an anchor or a type that has begun before the value, or 0
 	letter  bool  // the latest character may be the letter before a string in Python, Rust or C++
 	gap     int   // number of characters since the context
 	words   int   // number of words that were tried as an authorization
@@ -215,14 +220,18 @@ func (m *matcher) expectSecret(r *Redactor) {
 			name, ok = elementName(slices.Concat(bytes.ReplaceAll(text, []byte("&lt;"), []byte("<")), []byte(">")))
 		}
 	case '>':
-		name, ok = elementName(before)
+		if name, ok = elementName(before); !ok {
+			name, ok = labelName(before)
+		}
 	case '"', '\'':
 		if form = spokenForm; bytes.HasSuffix(before[:len(before)-1], []byte("(")) {
 			name, ok = spokenName(append(bytes.Clone(before[:len(before)-2]), ' '))
 		}
 	case '|':
 		m.beginTable(before)
-		name, ok = columnName(before)
+		if name, ok = columnName(before); bytes.Count(lastLine(before), []byte("|")) == 1 {
+			form = lineForm
+		}
 	case '\n':
 		m.beginTable(before)
 		m.beginInsert(before)
@@ -348,8 +357,10 @@ func (m *matcher) nextSign(u character) *rule {
 		return nil
 	}
 	switch {
-	case w.tag:
-		w.tag = c != ' ' && c != '\n' && w.gap <= maxIndent
+	case w.skips != 0:
+		if c == w.skips || c == '\n' {
+			w.skips, w.gap = 0, 0
+		}
 		return nil
 	case w.colour || c == escape && w.gap <= maxSpaces:
 		w.colour = c != 'm' && w.gap <= maxIndent
@@ -374,7 +385,16 @@ func (m *matcher) nextSign(u character) *rule {
 	case w.folded && c == '`':
 		return nil
 	case (c == '&' || c == '!') && w.sign == ':' && !w.quoted && !w.folded: // an anchor or a tag in YAML
-		w.tag = true
+		w.skips = ' '
+		return nil
+	case c == '<' && w.sign == ':' && !w.quoted && w.gap <= maxSpaces: // an element of HTML
+		w.skips = '>'
+		return nil
+	case c == '(' && w.sign == ':' && w.gap <= 2: // a type of Go
+		w.skips = ')'
+		return nil
+	case c == 's' && w.sign == '>' && w.folded: // a type of PHP, as in string(20) "…"
+		w.skips = ' '
 		return nil
 	case c == '=' && w.sign == ':', c == '>' && w.sign == '=' && w.gap == 1:
 		w.sign, w.form, w.rule = c, bareForm, values[w.name.value][bareForm]
@@ -406,11 +426,11 @@ func (m *matcher) nextSign(u character) *rule {
 }
 
 // linkWords are words between the name of a credential and its value in a sentence.
-var linkWords = wordSet("is was to as value provided set been has now changed reset updated from generated be ist lautet war est es era son eh it")
+var linkWords = wordSet("created rotated issued should must will by with is was to as value provided set been has now changed reset updated from generated be ist lautet war est es era son eh it")
 
 // farWords are words after the name of a credential that say what it is for. More words may follow them, as in "the
 // password for the database is".
-var farWords = wordSet("for of from für pour para per de del da do von zu с для")
+var farWords = wordSet("you we it that which i for of from für pour para per de del da do von zu с для")
 
 // nextSpoken returns the rule for a value without a sign before it, at the beginning of one of the next words.
 func (m *matcher) nextSpoken(c, last byte) *rule {
