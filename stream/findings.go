@@ -14,7 +14,7 @@ import (
 var Findings = []*Diagnosis{
 	ProtocolViolation, FrameFault, NoTerminator, ClientGone, ConnectionLost, StoppedHere, NoAnswer, RecordGap,
 	ProviderError, RequestRefused, FinishContradicts, Interleaved, EarlyWrong,
-	ArgsCut, ArgsBroken, ArgsTrailing, ArgsMarkup, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
+	ArgsCut, ArgsBroken, ArgsTrailing, ArgsMarkup, HTMLEscaped, ArgsConcat, ArgsPlaceholder, ArgsMissingBrace, ArgsFinalDup, ArgsCumulative,
 	ArgsDouble, ArgsNotObject, ArgsBadUTF8, CharacterCut, EscapeBroken, EmptyKey, DupKeys,
 	NameMissing, NameMarkup, HiddenCharacters, ParallelWrapper, IDDup, CallRepeated, IDDupAcrossTurns,
 }
@@ -114,6 +114,12 @@ var (
 		Short:        "model markup",
 		Meaning:      "Model markup precedes or follows the arguments, or ends a value in them. The server's parser should have removed this markup.",
 		Advice:       "Choose the tool-call parser that fits the model, or update the software that serves the model. Don't run the call.",
+	}
+	HTMLEscaped = &Diagnosis{
+		Code: "HTML_ESCAPED", Severity: Info, By: Provider,
+		Verdict: "HTML entities",
+		Meaning: "A command in the arguments has HTML entities instead of characters, e.g. &amp;&amp; instead of &&. Grok is known to write such arguments. A shell can't run the command.",
+		Advice:  "Decode the entities once before you run the command, as OpenClaw does for xAI.",
 	}
 	ArgsConcat = &Diagnosis{
 		Code: "ARGS_CONCAT", Severity: Error, By: Gateway,
@@ -487,6 +493,33 @@ func (c *Call) checkValueMarkup(event int) {
 	}
 }
 
+// checkEntities reports the first command with HTML entities. Other values may be HTML.
+func (c *Call) checkEntities(event int) {
+	if !bytes.Contains(c.args.s, []byte("&amp;&amp;")) && !bytes.Contains(c.args.s, []byte("&quot;")) {
+		return
+	}
+	start, isCommand := uint32(0), false
+	for _, t := range c.lex.Tokens().All() {
+		value := bytes.Trim(c.args.s[start:t.End], " \t\r\n,:{[")
+		start = t.End
+		if t.Kind == json.Key {
+			isCommand = string(value) == `"command"` || string(value) == `"cmd"`
+		} else if t.Kind == json.String && isCommand && isEscapedCommand(value[1:len(value)-1]) {
+			c.reportFinding(HTMLEscaped, event, int(t.End)-len(value), "the command has HTML entities instead of characters: %s", Clip(value, 0, 64))
+			return
+		}
+	}
+}
+
+// isEscapedCommand reports whether a command joins commands with &amp;&amp; and not with &&, or has &quot; and no quotes.
+func isEscapedCommand(text []byte) bool {
+	if bytes.Contains(text, []byte("&amp;&amp;")) {
+		return !bytes.Contains(text, []byte("&&"))
+	}
+	n := bytes.Count(text, []byte("&quot;"))
+	return n > 0 && n%2 == 0 && !bytes.ContainsAny(text, `"'`)
+}
+
 // checkEscapes reports the first escape of NUL that is followed by two hex digits.
 func (c *Call) checkEscapes(event int) {
 	const nul = `\u0000`
@@ -508,6 +541,7 @@ func (c *Call) checkEscapes(event int) {
 func (c *Call) checkObject(event int) {
 	c.checkKeys(event)
 	c.checkValueMarkup(event)
+	c.checkEntities(event)
 	start := uint32(0)
 	for _, t := range c.lex.Tokens().All() {
 		if t.Kind == json.Key && t.End-start == 2 {
