@@ -390,8 +390,8 @@ func readKimi() func(entry json.Value) *message {
 		case event.Get("part") != nil:
 			m.readBlock(event.Get("part"))
 		}
-		if agent := withText(entry.Get("agentId")); agent != nil && !agent.Is("main") {
-			m.agent = agent
+		if agent := entry.Get("agentId"); !agent.Is("main") {
+			m.agent = withText(agent)
 		}
 		return m
 	}

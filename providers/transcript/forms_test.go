@@ -26,12 +26,18 @@ func TestContentWith(t *testing.T) {
 
 // describeMessage returns the facts of a message, one per line: its side, its parts and results, and how it ended.
 func describeMessage(m *message) string {
+	if m == nil {
+		return "nothing\n"
+	}
 	var b strings.Builder
 	side := "model"
 	if m.byUser {
 		side = "user"
 	}
 	fmt.Fprintf(&b, "%s\n", side)
+	if m.whole != nil {
+		fmt.Fprintf(&b, "whole %s\n", m.whole)
+	}
 	for i, p := range m.parts {
 		fmt.Fprintf(&b, "%s\n", p)
 		if why := m.rejected[i]; why != "" {
@@ -105,6 +111,17 @@ result ` + failed},
 {"type":"thinking","thinking":"hm"}
 {"type":"thinking","thinking":"hm"}
 `},
+		{"Chat Completions", readWholeMessage, `{"role":"assistant","content":"hi"}`, `model
+whole {"role":"assistant","content":"hi"}
+`},
+		{"Chat Completions, a question", readWholeMessage, `{"role":"user","content":"hi"}`, `user
+whole {"role":"user","content":"hi"}
+`},
+		{"Gemini", readContent, `{"role":"model","parts":[{"text":"hi"},["not read"],"a"]}`, `model
+{"text":"hi"}
+{"text":"a"}
+`},
+		{"Gemini, a question", readContent, `{"role":"user","content":"hi"}`, "user\n" + `{"text":"hi"}` + "\n"},
 		// Responses and Zed.
 		{"item of a call", readResponseItem, `{"type":"function_call","call_id":"c","name":"f","arguments":{"a":1},"status":"incomplete"}`, "model\n" + call + "cut\n"},
 		{"item of free text", readResponseItem, `{"type":"custom_tool_call","call_id":"c","name":"f","input":"ls"}`, "model\n" + `{"type":"custom_tool_use","id":"c","name":"f","input":"ls"}` + "\n"},
@@ -127,6 +144,26 @@ usage {"input_tokens":1,"output_tokens":2,"cache_read_input_tokens":3,"cache_cre
 error "no"
 cut
 `},
+		{"pi, an answer", readPi, `{"type":"message","message":{"role":"assistant","content":[{"type":"thinking","thinking":"hm","thinkingSignature":""},{"type":"toolCall","id":"c","name":"f","arguments":{"a":1}}],"usage":{"output":2},"stopReason":"toolUse"}}`,
+			"model\n" + `{"type":"thinking","thinking":"hm"}` + "\n" + call + `usage {"output_tokens":2}
+finish "tool_use"
+`},
+		{"pi, a result", readPi, `{"type":"message","message":{"role":"toolResult","toolCallId":"c","content":"x","isError":true}}`, "user\n" + failed},
+		{"pi, a compaction", readPi, `{"type":"compaction","summary":"hi","usage":{"cacheRead":1}}`, "model\n" + hi},
+		{"pi, the summary of a branch", readPi, `{"type":"branch_summary","summary":"hi","usage":{"input":1}}`, "model\n" + hi + `usage {"input_tokens":1}` + "\n"},
+		{"droid, a session", readDroid, `{"type":"session_start","id":"s"}`, "user\nsession \"s\"\n"},
+		{"droid", readDroid, `{"type":"message","message":{"role":"assistant","modelId":"m","content":"hi"}}`, "model\n" + hi + "model \"m\"\n"},
+		{"Gemini CLI", readGeminiCLI, `{"id":"1","sessionId":"s","type":"gemini","model":"m","content":"hi","thoughts":[{"description":"hm"}],"tokens":{"input":1,"output":2,"cached":3,"thoughts":4,"tool":5,"total":6},` +
+			`"toolCalls":[{"id":"c","name":"f","args":{"a":1},"result":[{"functionResponse":{"id":"c","name":"f","response":{"output":"x"}}},{"functionResponse":{"id":"d"}}]}]}`, `model
+{"text":"hm","thought":true}
+{"text":"hi"}
+{"functionCall":{"id":"c","name":"f","args":{"a":1}}}
+result {"functionResponse":{"id":"c","name":"f","response":{"output":"x"}}}
+session "s"
+model "m"
+usage {"promptTokenCount":1,"candidatesTokenCount":2,"cachedContentTokenCount":3,"thoughtsTokenCount":4,"toolUsePromptTokenCount":5,"totalTokenCount":6}
+`},
+		{"Gemini CLI, an error", readGeminiCLI, `{"type":"error","content":"no"}`, "model\nerror \"no\"\n"},
 		{"Copilot, a compaction", readCopilot, `{"type":"session.compaction_complete","data":{"summaryContent":"hi","compactionTokensUsed":{"model":"m","inputTokens":10,"outputTokens":2,"cacheReadTokens":3,"cacheWriteTokens":4}}}`,
 			"model\n" + hi + `model "m"
 usage {"input_tokens":3,"output_tokens":2,"cache_read_input_tokens":3,"cache_creation_input_tokens":4}
@@ -140,6 +177,13 @@ agent "a"
 usage {"input_tokens":1,"output_tokens":2,"cache_read_input_tokens":3,"cache_creation_input_tokens":4}
 finish "max_tokens"
 `},
+		{"Kimi, the main agent", readKimi, `{"agentId":"main","event":{"type":"tool.result","toolCallId":"c","result":{"output":"x"}}}`, "user\n" + result},
+		{"Kimi, a call", readKimi, `{"event":{"type":"tool.call","toolCallId":"c","name":"f","args":{"a":1}}}`, "model\n" + call},
+		{"opencode, a question", readOpencode, `{"info":{"role":"user","sessionID":"s"},"parts":[{"type":"text","text":"hi"},{"type":"file","text":"a"}]}`, "user\n" + hi + "session \"s\"\n"},
+		{"opencode, a question without parts", readOpencode, `{"role":"user"}`, "user\n"},
+		{"opencode, a part on its own", readOpencode, `{"type":"text","text":"hi"}`, "model\n" + hi},
+		{"opencode, reasoning", readOpencode, `{"part":{"type":"reasoning","text":"hm"}}`, "model\n" + `{"type":"thinking","thinking":"hm"}` + "\n"},
+		{"opencode, reasoning without text", readOpencode, `{"part":{"type":"reasoning","text":""}}`, "model\n"},
 		{"opencode, a call that was interrupted", readOpencode, `{"sessionID":"s","part":{"type":"tool","callID":"c","tool":"f","state":{"status":"error","input":{},"raw":"{\"a\"","error":"x","metadata":{"interrupted":true}}}}`,
 			"model\n" + `{"type":"tool_use","id":"c","name":"f","input":"{\"a\""}` + "\nresult " + failed + "session \"s\"\ncut\n"},
 		{"opencode, an invalid call", readOpencode, `{"part":{"type":"tool","callID":"c","tool":"invalid","state":{"status":"completed","input":{"tool":"f","error":"JSON parsing failed: Text: {\"a\".\nError message: no"},"output":"x"}}}`,
@@ -158,7 +202,15 @@ usage {"promptTokenCount":8,"candidatesTokenCount":2,"cachedContentTokenCount":3
 error "no"
 `},
 		{"Cline's screen, a call of an MCP server", readClineScreen, `{"ask":"use_mcp_server","text":"{\"toolName\":\"f\",\"arguments\":\"{\\\"a\\\":1}\"}"}`, "model\n" + `{"functionCall":{"name":"f","args":{"a":1}}}` + "\n"},
+		{"Cline's screen, a tool", readClineScreen, `{"say":"tool","text":"{\"tool\":\"f\",\"a\":1}"}`, "model\n" + `{"functionCall":{"name":"f","args":{"tool":"f","a":1}}}` + "\n"},
+		{"Cline's screen, a tool without a name", readClineScreen, `{"say":"tool","text":"{\"toolName\":\"f\",\"arguments\":\"{}\"}"}`, "nothing\n"},
+		{"Cline's screen, a server's name for a tool", readClineScreen, `{"ask":"use_mcp_server","text":"{\"tool\":\"g\"}"}`, "nothing\n"},
+		{"Cline's screen, reasoning", readClineScreen, `{"say":"reasoning","text":"hm"}`, "model\n" + `{"text":"hm","thought":true}` + "\n"},
+		{"Cline's screen, a task", readClineScreen, `{"say":"task","text":"hi"}`, "user\n" + `{"text":"hi"}` + "\n"},
+		{"Cline's screen, an error", readClineScreen, `{"say":"error","text":"no"}`, "model\nerror \"no\"\n"},
 		{"Cline's screen, a command", readClineScreen, `{"ask":"command","text":"ls"}`, "model\n" + `{"functionCall":{"name":"command","args":{"command":"ls"}}}` + "\n"},
+		{"Cline's task, only the output", readCline, `{"role":"assistant","content":[{"type":"text","text":"hi"}],"metrics":{"tokens":{"completion":2}}}`, "model\n" + hi + `usage {"output_tokens":2}` + "\n"},
+		{"Cline's task, without counts", readCline, `{"role":"assistant","content":"hi","metrics":{"tokens":{"cached":2}}}`, "model\n" + hi},
 		{"Cline's task", readCline, `{"role":"assistant","content":"hi","id":"r","modelInfo":{"modelId":"m"},"metrics":{"tokens":{"prompt":10,"completion":2,"cached":3}}}`, "model\n" + hi + `model "m"
 id "r"
 usage {"input_tokens":7,"output_tokens":2,"cache_read_input_tokens":3}
