@@ -91,7 +91,7 @@ func TestManyTools(t *testing.T) {
 	for _, n := range []int{maxTools, maxTools + 1} {
 		var tools []string
 		for i := range n {
-			tools = append(tools, fmt.Sprintf(`{"name":"t%d"}`, i))
+			tools = append(tools, fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"}}`, i))
 		}
 		l := said(`<{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" +
 			`>{"jsonrpc":"2.0","id":1,"result":{"tools":[` + strings.Join(tools, ",") + `]}}`)

@@ -229,22 +229,41 @@ func nullProblem(result json.Value) (problem stream.Message) {
 	return problem
 }
 
-// checkTools reports the first optional field of a tool in a list that is null. A client that refuses the list has none
-// of the server's tools.
+// checkTools reports the first problem of a tool in a list. A client that refuses the list has none of the server's
+// tools.
 func (t *dialogue) checkTools(r *Request, list json.Value) {
 	n := 0
 	for tool := range list.Get("tools").Elements() {
-		name := firstNull(tool, nullInTool)
-		if inner := firstNull(tool.Get("annotations"), nullInAnnotations); name == "" && inner != "" {
-			name = "annotations." + inner
-		}
-		if name != "" {
-			t.server.noteOnce(r.Answered, badResult, "the list of tools: tools[%d].%s is null (%s): %s, so the client gets no tools",
-				n, stream.Own(name), stream.Fact(clipName(tool.Get("name").Text())), refusedByTypeScript)
+		if problem, refused := r.toolProblem(tool); problem != "" && !isRedacted(tool) {
+			t.server.noteOnce(r.Answered, badResult, "the list of tools: tools[%d].%s (%s): %s, so the client gets no tools",
+				n, stream.Own(problem), stream.Fact(clipName(tool.Get("name").Text())), refused)
 			return
 		}
 		n++
 	}
+}
+
+// toolProblem returns the first problem of a tool in a list, and the party that refuses it. The root of both schemas must
+// have the type object; the latest version allows any outputSchema.
+func (r *Request) toolProblem(tool json.Value) (problem string, refused stream.Own) {
+	if name := firstNull(tool, nullInTool); name != "" {
+		return name + " is null", refusedByTypeScript
+	}
+	if name := firstNull(tool.Get("annotations"), nullInAnnotations); name != "" {
+		return "annotations." + name + " is null", refusedByTypeScript
+	}
+	input, output := tool.Get("inputSchema"), tool.Get("outputSchema")
+	switch {
+	case tool.Kind() != '{':
+		return problem, refused
+	case input.Kind() != '{':
+		return "inputSchema is not an object", refusedByBoth
+	case !input.Get("type").Is("object"):
+		return "inputSchema does not have the type object", refusedByTypeScript
+	case output.Kind() == '{' && !output.Get("type").Is("object") && r.version != "" && r.version < versionOfAnyJSON:
+		return "outputSchema does not have the type object", refusedByTypeScript
+	}
+	return problem, refused
 }
 
 // outputTool returns the tool with the given name, whose output schema was sent in the given scope. It returns nil if

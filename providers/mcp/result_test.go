@@ -45,7 +45,8 @@ func TestResults(t *testing.T) {
 }
 
 // expandLine writes out the short forms of lines: "version V" for the handshake's response, "call ID" for a call of
-// the tool sum, "tools ID JSON" for a list with these tools, and "result ID JSON" for a response.
+// the tool sum, "tools ID JSON" for a list with these tools, and "result ID JSON" for a response. A tool that begins
+// with its name gets an inputSchema.
 func expandLine(line string) string {
 	word, rest, _ := strings.Cut(line, " ")
 	id, data, _ := strings.Cut(rest, " ")
@@ -57,7 +58,7 @@ func expandLine(line string) string {
 	case "list":
 		return `<{"jsonrpc":"2.0","id":` + id + `,"method":"tools/list"}`
 	case "tools":
-		return expandLine("list "+id) + "\n" + `>{"jsonrpc":"2.0","id":` + id + `,"result":{"tools":[` + data + `]}}`
+		return expandLine("list "+id) + "\n" + `>{"jsonrpc":"2.0","id":` + id + `,"result":{"tools":[` + strings.ReplaceAll(data, `{"name":`, `{"inputSchema":{"type":"object"},"name":`) + `]}}`
 	case "result":
 		return `>{"jsonrpc":"2.0","id":` + id + `,"result":` + data + `}`
 	}
@@ -66,7 +67,7 @@ func expandLine(line string) string {
 
 // TestResultsHTTP checks that a list of tools applies only to its own session, and that nothing is reported after a gap.
 func TestResultsHTTP(t *testing.T) {
-	const list = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"sum","outputSchema":{"type":"object"}}]}}`
+	const list = `{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"sum","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}}]}}`
 	for _, test := range []struct {
 		name, session string
 		lost          int64
