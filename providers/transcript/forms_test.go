@@ -95,6 +95,7 @@ result ` + failed},
 		{"LangChain, dumped", readMessage, `{"type":"constructor","id":["langchain","schema","AIMessage"],"kwargs":{"content":"hi","tool_calls":[{"id":"c","name":"f","args":{"a":1}}],"invalid_tool_calls":[{"id":"d","name":"f","args":"{"}]}}`,
 			"model\n" + hi + call + `{"type":"tool_use","id":"d","name":"f","input":"{"}` + "\n"},
 		{"LangChain, stored", readMessage, `{"type":"ai","data":{"content":[{"type":"tool_use","id":"c","name":"f","input":{"a":1}}],"tool_calls":[{"id":"c","name":"f","args":{"a":1}}]}}`, "model\n" + call},
+		{"LangChain, calls without ids", readMessage, `{"type":"ai","data":{"tool_calls":[{"name":"f"},{"name":"f"}]}}`, "model\n" + strings.Repeat(`{"type":"tool_use","name":"f"}`+"\n", 2)},
 		{"LangChain, a person", readMessage, `{"type":"human","data":{"content":"hi"}}`, "user\n" + hi},
 		{"LangChain, a result", readMessage, `{"type":"tool","data":{"content":"x","tool_call_id":"c","status":"error"}}`, "user\n" + failed},
 		{"Continue", readMessage, `{"role":"assistant","content":"hi","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":{"a":1}}}]}`, "model\n" + hi + call},
@@ -163,6 +164,9 @@ session "s"
 model "m"
 usage {"promptTokenCount":1,"candidatesTokenCount":2,"cachedContentTokenCount":3,"thoughtsTokenCount":4,"toolUsePromptTokenCount":5,"totalTokenCount":6}
 `},
+		{"Gemini CLI, a call in the content", readGeminiCLI, `{"id":"1","type":"gemini","content":[{"functionCall":{"id":"c","name":"f","args":{"a":1}}}],"toolCalls":[{"id":"c","name":"f","args":{"a":1}}]}`,
+			"model\n" + `{"functionCall":{"id":"c","name":"f","args":{"a":1}}}` + "\n"},
+		{"Gemini CLI, a note", readGeminiCLI, `{"type":"info","content":"hi"}`, "user\n"},
 		{"Gemini CLI, an error", readGeminiCLI, `{"type":"error","content":"no"}`, "model\nerror \"no\"\n"},
 		{"Copilot, a compaction", readCopilot, `{"type":"session.compaction_complete","data":{"summaryContent":"hi","compactionTokensUsed":{"model":"m","inputTokens":10,"outputTokens":2,"cacheReadTokens":3,"cacheWriteTokens":4}}}`,
 			"model\n" + hi + `model "m"
@@ -178,6 +182,7 @@ usage {"input_tokens":1,"output_tokens":2,"cache_read_input_tokens":3,"cache_cre
 finish "max_tokens"
 `},
 		{"Kimi, the main agent", readKimi, `{"agentId":"main","event":{"type":"tool.result","toolCallId":"c","result":{"output":"x"}}}`, "user\n" + result},
+		{"Kimi, a model", readKimi, `{"type":"config","model":"m"}`, "model\nmodel \"m\"\n"},
 		{"Kimi, a call", readKimi, `{"event":{"type":"tool.call","toolCallId":"c","name":"f","args":{"a":1}}}`, "model\n" + call},
 		{"opencode, a question", readOpencode, `{"info":{"role":"user","sessionID":"s"},"parts":[{"type":"text","text":"hi"},{"type":"file","text":"a"}]}`, "user\n" + hi + "session \"s\"\n"},
 		{"opencode, a question without parts", readOpencode, `{"role":"user"}`, "user\n"},
@@ -202,6 +207,8 @@ usage {"promptTokenCount":8,"candidatesTokenCount":2,"cachedContentTokenCount":3
 error "no"
 `},
 		{"Cline's screen, a call of an MCP server", readClineScreen, `{"ask":"use_mcp_server","text":"{\"toolName\":\"f\",\"arguments\":\"{\\\"a\\\":1}\"}"}`, "model\n" + `{"functionCall":{"name":"f","args":{"a":1}}}` + "\n"},
+		{"Cline's screen, a request without an error", readClineScreen, `{"say":"api_req_started","text":"{\"tokensIn\":1,\"cancelReason\":\"user_cancelled\",\"streamingFailedMessage\":\"no\"}"}`, "model\n" + `usage {"promptTokenCount":1}` + "\n"},
+		{"Cline's screen, another entry", readClineScreen, `{"say":"checkpoint_created"}`, "nothing\n"},
 		{"Cline's screen, a tool", readClineScreen, `{"say":"tool","text":"{\"tool\":\"f\",\"a\":1}"}`, "model\n" + `{"functionCall":{"name":"f","args":{"tool":"f","a":1}}}` + "\n"},
 		{"Cline's screen, a tool without a name", readClineScreen, `{"say":"tool","text":"{\"toolName\":\"f\",\"arguments\":\"{}\"}"}`, "nothing\n"},
 		{"Cline's screen, a server's name for a tool", readClineScreen, `{"ask":"use_mcp_server","text":"{\"tool\":\"g\"}"}`, "nothing\n"},
