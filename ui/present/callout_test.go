@@ -83,6 +83,31 @@ func TestCalloutAtFinding(t *testing.T) {
 	}
 }
 
+// TestCountOthers checks that a callout counts the findings above info that it is not about. It doesn't count the
+// finding about early runs if it has a row about the risk, which says the same.
+func TestCountOthers(t *testing.T) {
+	found := func(d *stream.Diagnosis, event int) stream.Finding {
+		f := d.Finding("a message")
+		f.Event = event
+		return f
+	}
+	quiet := found(stream.DupKeys, 4)
+	quiet.Severity = stream.Info
+	call := []stream.Finding{found(stream.DupKeys, 1), found(stream.DupKeys, 2), quiet}
+	turn := []stream.Finding{found(stream.EarlyWrong, 3)}
+	for _, test := range []struct {
+		about *stream.Finding
+		risk  string
+		want  int
+	}{{nil, "", 3}, {&call[0], "", 2}, {&call[0], "Clients fail.", 1}, {&turn[0], "", 2}} {
+		o := Callout{Finding: test.about}
+		o.addRow(calloutRisk, test.risk)
+		if o.countOthers(call, turn); o.More != test.want {
+			t.Errorf("about %+v, risk %q: %d, want %d", test.about, test.risk, o.More, test.want)
+		}
+	}
+}
+
 // TestAdviceIsImperative checks that each advice begins with a verb, or reports that there is nothing to do.
 func TestAdviceIsImperative(t *testing.T) {
 	for _, d := range providers.Findings() {

@@ -94,6 +94,28 @@ func TestVerdictOfTurn(t *testing.T) {
 	}
 }
 
+// TestTroubledCalls checks that equal verdicts are counted together, worst first, and that healthy calls are not counted.
+func TestTroubledCalls(t *testing.T) {
+	s := new(stream.Session)
+	s.Apply(stream.Event{Kind: stream.TurnOpen, What: &stream.Opening{Protocol: "openai-chat"}})
+	for i, args := range []string{`{"a":1}`, `[1]`, `{"a":s`, `{"a":1} x`, ``, `{"b":s`} {
+		s.Apply(stream.Event{Kind: stream.CallOpen, Slot: int32(i), What: &stream.CallInfo{ID: fmt.Sprint("c", i), Name: "f"}})
+		if args != "" {
+			s.Apply(stream.Event{Kind: stream.Args, Slot: int32(i), Text: args})
+		}
+		s.Apply(stream.Event{Kind: stream.Seal, Slot: int32(i)})
+	}
+	words, worst := TroubledCalls(s.Turns[0])
+	if want := []string{"3 calls malformed", "1 call not an object"}; !slices.Equal(words, want) || worst.Harm != HarmMalformed {
+		t.Errorf("%q, worst %+v; want %q", words, worst, want)
+	}
+	s = new(stream.Session)
+	s.Apply(stream.Event{Kind: stream.TurnOpen, What: &stream.Opening{}})
+	if words, worst := TroubledCalls(s.Turns[0]); words != nil || worst.Harm != Healthy {
+		t.Errorf("%q, %+v", words, worst)
+	}
+}
+
 // TestBadAndCaution checks that no harm is both bad and a caution, and that arguments that are not an object are a
 // caution.
 func TestBadAndCaution(t *testing.T) {

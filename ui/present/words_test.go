@@ -26,6 +26,9 @@ func TestShortModel(t *testing.T) {
 		"claude-sonnet-4-5-20250929":                 "sonnet-4-5",
 		"us.anthropic.claude-sonnet-4-20250514-v1:0": "sonnet-4",
 		"anthropic/claude-opus-4-1@20250805":         "opus-4-1",
+		"eu.anthropic.claude-haiku-4-5":              "haiku-4-5",
+		"apac.anthropic.claude-sonnet-4-v1:0":        "sonnet-4",
+		"global.anthropic.claude-opus-4-6-v1":        "opus-4-6",
 		"gpt-5.2-2025-12-11":                         "gpt-5.2",
 		"gemini-2.5-flash-preview-05-20":             "gemini-2.5-flash-preview",
 		"amazon.nova-pro-v1":                         "amazon.nova-pro",
@@ -94,6 +97,10 @@ func TestRunBy(t *testing.T) {
 		{"cut by the limit", "openai-responses", `{"a":1}`, "", limit,
 			"Codex runs it at delta 2, before the cut (seen when run)|opencode does not run it: the response was cut (seen when run)",
 			"OpenAI Agents JS and AI SDK do not run it: the response was cut (seen when run)"},
+		{"cut by the limit, Anthropic", "anthropic", `{"a":1}`, "", limit,
+			"Claude Code, opencode and Mastra run it at delta 2, before the cut (seen when run)",
+			"Continue runs it at the end, although the response was cut (seen when run)|" +
+				"Anthropic SDK for JavaScript and AI SDK do not run it: the response was cut (seen when run)"},
 		{"the connection broke", "anthropic", `{"a":1}`, "", broke,
 			"Claude Code and Mastra run it at delta 2, before the connection broke (seen when run)|" +
 				"opencode runs it at delta 2, retries when the connection breaks, and runs the new calls too (seen when run)",
