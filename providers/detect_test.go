@@ -462,8 +462,20 @@ func TestSlowHead(t *testing.T) {
 // TestStreamIgnored checks that a response in the form that its request doesn't ask for is reported, if only the request's
 // field stream decides the form.
 func TestStreamIgnored(t *testing.T) {
-	const chat, on, off = "/v1/chat/completions", `{"model":"m","stream":true,"messages":[]}`, `{"model":"m","messages":[]}`
+	const chat, on, off = "/v1/chat/completions", `{"model":"m","stream":true,"messages":[{"role":"user","content":"a"}]}`, `{"model":"m","messages":[{"role":"user","content":"a"}]}`
 	events := "data: " + `{"object":"chat.completion.chunk","choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}` + "\n\ndata: [DONE]\n\n"
+	for _, agent := range []string{"", "OpenAI/JS 6.49.0", "curl/8"} {
+		in := new(Inspector)
+		in.Write(stream.Record{Exchange: 1, Request: true, Data: []byte(on), Head: &stream.Head{Method: "POST", URL: "https://llm.example" + chat, Header: map[string][]string{"User-Agent": {agent}}}})
+		in.Write(stream.Record{Exchange: 1, Data: []byte(chatBody), Head: &stream.Head{Status: 200}, End: true})
+		found, want := findingsOf(in, "STREAM_IGNORED"), stream.Info
+		if agent == "OpenAI/JS 6.49.0" {
+			want = stream.Warn
+		}
+		if len(found) != 1 || found[0].Severity != want {
+			t.Errorf("%q: %+v, want %v", agent, found, want)
+		}
+	}
 	for _, test := range []struct{ name, method, path, wrappers, request, response, want string }{
 		{"a stream that was not asked for", "POST", chat, "", off, events, "the request asks for a single body, but the response is an event stream"},
 		{"stream is false", "POST", chat, "har", strings.Replace(on, "true", "false", 1), events, "the request asks for a single body, but the response is an event stream"},
@@ -473,6 +485,7 @@ func TestStreamIgnored(t *testing.T) {
 		{"an error", "POST", chat, "", on, `{"error":{"message":"no"}}`, ""},
 		{"an incomplete request", "POST", chat, "", `{"model":"m","messages":[`, events, ""},
 		{"no request", "POST", chat, "", "", events, ""},
+		{"not a request to a model", "POST", chat, "", "{}", events, ""},
 		{"another method", "GET", "/v1/responses", "", off, events, ""},
 		{"the path decides", "POST", "/v1beta/openai:stream", "", off, events, ""},
 		{"a log may join the chunks", "POST", chat, "litellm", on, chatBody, ""},

@@ -21,11 +21,16 @@ var toolChoiceIgnored = &stream.Diagnosis{
 }
 
 var streamIgnored = &stream.Diagnosis{
-	Code: "STREAM_IGNORED", Severity: stream.Warn, By: stream.Gateway,
-	Verdict: "wrong form",
-	Meaning: "The request asks for an event stream, but the response is a single body, or the reverse. Clients can't read it: the SDKs of OpenAI and Anthropic for JavaScript return no chunks, a string or undefined fields, and the AI SDK reports an error (seen when run).",
-	Advice:  "Find out which server or gateway ignores the field stream, or set the field to what the server supports.",
+	Code: "STREAM_IGNORED", Severity: stream.Info, OtherSeverities: []stream.Severity{stream.Warn}, By: stream.Gateway,
+	SeverityNote: "warn if the client can't read such a response",
+	Verdict:      "wrong form",
+	Meaning:      "The request asks for an event stream, but the response is a single body, or the reverse. Most clients can't read it: the SDKs of OpenAI and Anthropic for JavaScript return no chunks, a string or undefined fields, and the AI SDK reports an error (seen when run).",
+	Advice:       "Find out which server or gateway ignores the field stream, or set the field to what the server supports.",
 }
+
+// needsItsForm has the clients that can't read a response in the form that their request doesn't ask for. OpenAI's SDK
+// 6.49.0, Anthropic's 1.14.0 and the AI SDK 6.0.326 were run.
+var needsItsForm = map[string]bool{"openai-js": true, "anthropic-js": true, "ai-sdk": true}
 
 // streamFieldPaths match the paths of protocols in which only the field stream requests a stream.
 var streamFieldPaths = lazyregexp.New(`/(?:chat/completions|completions|messages|responses)$`)
@@ -34,7 +39,7 @@ var streamFieldPaths = lazyregexp.New(`/(?:chat/completions|completions|messages
 // knows only forms that programs record without a change.
 func describeForm(x *Exchange, on *historyLink) (stream.Message, bool) {
 	isStream := x.Framing == "SSE"
-	if isStream == on.streams || !on.whole || x.Head.Method != "POST" || x.Request.Size() == 0 ||
+	if isStream == on.streams || !on.whole || x.Head.Method != "POST" || LooksLike(x.RequestBody()) != LooksLikeRequest ||
 		x.Head.Wrappers != "" && x.Head.Wrappers != "har" || !streamFieldPaths().MatchString(x.Path()) {
 		return stream.Message{}, false
 	}
@@ -159,7 +164,11 @@ func (x *Exchange) compareWithRequest(e *stream.Event, number int32) {
 		x.emit(findingEvent(number, toolChoiceIgnored, "%s", message))
 	}
 	if message, isWrong := describeForm(x, &on); isWrong {
-		x.emit(findingEvent(number, streamIgnored, "%s", message))
+		d := streamIgnored
+		if needsItsForm[x.Client] {
+			d = d.WithSeverity(stream.Warn)
+		}
+		x.emit(findingEvent(number, d, "%s", message))
 	}
 }
 

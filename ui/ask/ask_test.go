@@ -48,7 +48,7 @@ func runOf(id, model, tool, callID, args, finish, failure, result string) *Run {
 		"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":" + enc(args) + "}}\n\n" +
 		"event: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n" +
 		"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":" + enc(finish) + "},\"usage\":{\"output_tokens\":9}}\n\nevent: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
-	request := `{"model":` + enc(model) + `,"max_tokens":9,"messages":[{"role":"user","content":"go"}`
+	request := `{"model":` + enc(model) + `,"max_tokens":9,"stream":true,"messages":[{"role":"user","content":"go"}`
 	later := request + `,{"role":"assistant","content":[{"type":"tool_use","id":` + enc(callID) + `,"name":` + enc(tool) + `,"input":{}}]},{"role":"user","content":[{"type":"tool_result","tool_use_id":` + enc(callID) + `,"is_error":true,"content":` + enc(result) + `}]}]}`
 	write := func(x int, asked, answer string, status int) {
 		head := func() *stream.Head {
