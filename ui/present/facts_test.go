@@ -10,6 +10,15 @@ import (
 	"toolscope/stream"
 )
 
+// TestSince checks the word for the start of a latency's times.
+func TestSince(t *testing.T) {
+	for seen, want := range map[bool]string{true: "request", false: "response"} {
+		if got := sinceWord(&providers.Latency{RequestSeen: seen}); got != want {
+			t.Errorf("%v: %q", seen, got)
+		}
+	}
+}
+
 // TestWithCosts checks that a loop costs as much as its turns, and that a broken cache costs the price difference
 // for its tokens. If the price is unknown, the message contains no cost.
 func TestWithCosts(t *testing.T) {

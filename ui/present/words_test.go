@@ -55,6 +55,31 @@ func TestShortModel(t *testing.T) {
 	}
 }
 
+// TestAboutCall checks the words for unusual facts about a call.
+func TestAboutCall(t *testing.T) {
+	finding := func(code string) stream.Finding { return (&stream.Diagnosis{Code: code}).Finding("a message") }
+	runs := []stream.ToolRun{{Request: 1}}
+	for _, test := range []struct {
+		call stream.Call
+		code stream.Code
+		want string
+	}{
+		{stream.Call{Kind: "function"}, 0, ""},
+		{stream.Call{Kind: "custom", Discarded: true, Parent: "p", Signature: "s"}, 0, "custom, discarded by the provider, inside p, signed"},
+		{stream.Call{MCPServer: "files", RunByProvider: true}, stream.ResultOK, "run by files, returned"},
+		{stream.Call{RunByProvider: true}, stream.ResultFailed, "run by the provider, returned an error"},
+		{stream.Call{SentBack: []stream.SentBackCall{{Outcome: "intact"}, {Outcome: "emptied"}}}, 0, "sent back intact, then emptied"},
+		{stream.Call{Runs: runs, Findings: []stream.Finding{finding("EXEC_CUT"), finding("EXEC_TWICE"), finding("EXEC_CUT"), finding("RESULT_HALF")}}, stream.ResultOK,
+			"run on cut args, run twice, half returned"},
+		{stream.Call{Findings: []stream.Finding{finding("EXEC_CUT"), finding("RESULT_HALF")}}, stream.ResultOK, "returned"},
+	} {
+		test.call.ResultCode = test.code
+		if got := strings.Join(AboutCall(&test.call), ", "); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
+		}
+	}
+}
+
 // turnThat returns a turn with one call in the given protocol. The arguments of the call arrived in two deltas,
 // before the events in the last argument.
 func turnThat(dialect, args, asks string, behind ...stream.Event) (*stream.Turn, *stream.Call) {
