@@ -67,3 +67,17 @@ func TestSeenEvents(t *testing.T) {
 		t.Errorf("got:\n%s", got)
 	}
 }
+
+// TestDataStreamAtChat checks that the AI SDK's data stream isn't read as Ollama's lines because the paths of both often end
+// with /api/chat.
+func TestDataStreamAtChat(t *testing.T) {
+	for body, want := range map[string]string{
+		"f:{\"messageId\":\"m\"}\n0:\"Hi\"\nd:{\"finishReason\":\"stop\"}\n":             "ai-sdk-data",
+		`{"model":"m","message":{"role":"assistant","content":"Hi"},"done":true}` + "\n": "ollama",
+	} {
+		in, _ := play("http://localhost:3000/api/chat", asked{`{"messages":[{"role":"user","content":"hi"}]}`, body, 200})
+		if got := in.Session().Turns[0].Protocol; got != want {
+			t.Errorf("%q: %s, want %s", body, got, want)
+		}
+	}
+}

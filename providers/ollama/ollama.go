@@ -59,7 +59,8 @@ func sniffFrame(e protocol.SniffInput) protocol.SniffScore {
 	whole := s.End() == nil
 	isAnswer := model.IsString() && (message || response.IsString())
 	path := ""
-	if strings.HasSuffix(e.Path, "/api/chat") || strings.HasSuffix(e.Path, "/api/generate") {
+	isObject := len(e.Data) == 0 || json.Value(e.Data).Kind() == '{'
+	if isObject && (strings.HasSuffix(e.Path, "/api/chat") || strings.HasSuffix(e.Path, "/api/generate")) {
 		path = e.Path
 	}
 	switch {
