@@ -167,6 +167,7 @@ func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 		r.Said = m[0]
 		value, r.Found = resolvePosition(body, m[1], m[2]+m[3])
 	}
+	var elsewhere stream.Message // a call of an earlier response that the error names, and that the request lacks
 	for _, id := range refusalIDs().FindAllString(words, -1) {
 		if id == "call_id" || strings.HasPrefix(id, "call_id_") || slices.Contains(r.IDs, id) {
 			continue
@@ -176,6 +177,8 @@ func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 			if value == nil {
 				value, r.Found = at, stream.FoundByID
 			}
+		} else if t, c := h.x.in.callWithID(id); c != nil && elsewhere.Text == "" {
+			elsewhere = stream.Messagef("the request has neither the call %s (%s) of turn %d nor its result", stream.Fact(id), stream.Fact(c.Name), t.Number+1)
 		}
 	}
 	start, end := 0, 0
@@ -192,6 +195,9 @@ func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 			r.Place = stream.Messagef("the error names a place where the request as it was sent has something else")
 		}
 	}
+	if r.Place.Text == "" {
+		r.Place = elsewhere
+	}
 	best := 0
 	for i := range h.check.breaches {
 		b := &h.check.breaches[i]
@@ -200,6 +206,18 @@ func (h *history) locateRefusal(r *stream.Refusal, words, param string) {
 			best, r.Fits = b.fits, b.Code
 		}
 	}
+}
+
+// callWithID returns the latest call with an id, and its turn. Both are nil if there is none.
+func (in *Inspector) callWithID(id string) (*stream.Turn, *stream.Call) {
+	for _, t := range slices.Backward(in.Session().Turns) {
+		for _, c := range t.Calls {
+			if c.ID == id || c.Item == id {
+				return t, c
+			}
+		}
+	}
+	return nil, nil
 }
 
 // placeMessage describes a place by its path, and by the kind, id and name of the block there.

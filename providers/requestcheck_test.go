@@ -579,6 +579,25 @@ func TestReasoningOfDeepSeek(t *testing.T) {
 	}
 }
 
+// TestCallElsewhere checks that a refusal that names a call of an earlier response says so if the request continues this
+// response without the result.
+func TestCallElsewhere(t *testing.T) {
+	const (
+		url      = "https://api.openai.com/v1/responses"
+		response = `{"id":"resp_1","object":"response","model":"m","status":"completed","output":[{"type":"function_call","id":"fc_4f1c09a3","call_id":"call_Hq3vTz8m","name":"netstat","arguments":"{}"}]}`
+	)
+	for id, want := range map[string]string{
+		"call_Hq3vTz8m": "refused (HTTP 400): the request has neither the call call_Hq3vTz8m (netstat) of turn 1 nor its result; the provider reports",
+		"call_Aa0Bb1Cc": "refused (HTTP 400); the provider reports",
+	} {
+		in, _ := play(url, asked{`{"model":"m","input":[` + portsAsk + `]}`, response, 200},
+			asked{`{"model":"m","previous_response_id":"resp_1","input":[` + portsAsk + `]}`, `{"error":{"message":"No tool output found for function call ` + id + `.","type":"invalid_request_error"}}`, 400})
+		if f := in.Session().Turns[1].Findings; len(f) != 1 || !strings.HasPrefix(f[0].Message, want) {
+			t.Errorf("%s: %+v, want %s", id, f, want)
+		}
+	}
+}
+
 // TestServerCalls checks what is said if Anthropic refuses a history in which a call that it runs has no result. If the
 // client only continues the turn that Anthropic paused, Anthropic is the cause.
 func TestServerCalls(t *testing.T) {
