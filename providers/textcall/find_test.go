@@ -42,6 +42,7 @@ var calls = []struct{ form, text string }{
 	{"args", `get_time[ARGS]{"zone":"CET"}</s>`},
 	{"deepseek", "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>get_time\n```json\n{\"zone\":\"CET\"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>"},
 	{"deepseek", "<｜tool▁call▁begin｜>get_time<｜tool▁sep｜>{\"zone\":\"CET\"}<｜tool▁call▁end｜>"},
+	{"deepseek", "<｜tool▁call▁begin｜>get_time<｜tool▁sep｜>{\"zone\":\"CET\"}<｜Assistant｜>"},
 	{"kimi", `<|tool_calls_section_begin|><|tool_call_begin|>functions.get_time:0<|tool_call_argument_begin|>{"zone":"CET"}<|tool_call_end|><|tool_calls_section_end|>`},
 	{"harmony", `<|channel|>commentary to=functions.get_time <|constrain|>json<|message|>{"zone":"CET"}<|call|>`},
 	{"harmony", `<|start|>assistant to=functions.get_time<|channel|>commentary json<|message|>{"zone":"CET"}`},
@@ -68,6 +69,7 @@ var offered = []struct{ form, text string }{
 	{"json", `{"name":"get_time","parameters":{"zone":"CET"}}`},
 	{"json", "{\n  \"tool\": \"get_time\",\n  \"args\": {\"zone\": \"CET\"}\n}\n"},
 	{"json", `{"tool_call":{"name":"get_time","arguments":{}}}`},
+	{"json", `{"action":{"name":"get_time","input":{}}}`},
 	{"json", `{"type":"function","function":{"name":"get_time","arguments":{}}}`},
 	{"json", `[{"name":"get_time","arguments":{}},{"name":"b","arguments":{}}]`},
 	{"python", `[get_time(zone='CET')]`},
@@ -184,7 +186,8 @@ func TestQuoted(t *testing.T) {
 	}
 	for _, text := range []string{
 		"", "}", "The tokens <|tool_call_begin|> and <|tool_call_end|>", "[len(x) for x in rows]", `{"name":"Ann","age":3}`,
-		`{"name":"get_time","parameters":{"type":"object","properties":{}}}`, `{"name":"get_time","parameters":{"type":"object"}}`, "Usage: get_time [OPTIONS] [ARGS]", "<tool_call>",
+		`{"name":"get_time","parameters":{"type":"object","properties":{}}}`, `{"name":"get_time","parameters":{"type":"object"}}`,
+		`{"name":"get_time","parameters":{"properties":{}}}`, "Usage: get_time [OPTIONS] [ARGS]", "<tool_call>",
 		"<tool_call></tool_call>", "The answer is [42]", "f(x)", "get_time(zone)", "[get_time]", "Use <invoke name=\"get_time\">",
 	} {
 		if got, ok := Find([]byte(text), declared("get_time"), false); ok {
