@@ -37,6 +37,8 @@ func (x *Exchange) checkStatus() {
 		why = fmt.Sprintf("HTTP status %d, without a response in the body", x.Head.Status)
 	case empty:
 		why = fmt.Sprintf("HTTP status %d, with an empty body", x.Head.Status)
+	case page && x.Head.Status < 300:
+		why = fmt.Sprintf("HTTP status %d, with a page instead of a response, because the address may be wrong: %s", x.Head.Status, pageWords(body))
 	case page:
 		why = fmt.Sprintf("HTTP status %d, with a page instead of a response: %s", x.Head.Status, pageWords(body))
 	case x.gap.missed > 0:
