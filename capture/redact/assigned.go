@@ -148,8 +148,8 @@ var linePrefix = classOf(" \t-+>#|*:L\xe2\x86\x92\x94\x82", "09")
 // valueNames are the names of fields that contain the value for a name in another field, and nameNames those of fields
 // that contain the name. The last ones are arguments of tools that type a text into a field of a page.
 var (
-	valueNames = strings.Fields("value val text parametervalue")
-	nameNames  = strings.Fields("name key label header field parameterkey optionname selector element variable param secret_name")
+	valueNames = strings.Fields("value val text parametervalue outputvalue")
+	nameNames  = strings.Fields("name key label header field parameterkey outputkey optionname selector element variable param secret_name")
 	laterNames = strings.Fields("content default example new_value key stringvalue")
 )
 

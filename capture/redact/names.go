@@ -79,7 +79,7 @@ var secretNames = []secretName{
 	{"jfrogartapi", "api_key", isPlausible, wordEnd, inRequest}, {"hmac", "signature", isPlausible, wordEnd, inRequest}, {"ticket", "ticket", isRandom, wordEnd, inRequest},
 	{"totp", "totp", isRandom, wordEnd, everywhere}, {"hmackey", "hmac_key", isRandom, anyEnd, everywhere}, {"aeskey", "aes_key", isRandom, anyEnd, everywhere},
 	{"consumerkey", "consumer_key", isRandom, anyEnd, everywhere}, {"deploykey", "deploy_key", isRandom, anyEnd, everywhere},
-	{"passwordhash", "password", isRandom, anyEnd, everywhere}, {"passwordconfirmation", "password", isPassword, anyEnd, everywhere},
+	{"passwordhash", "password", isRandom, anyEnd, everywhere}, {"passwordconfirmation", "password", isPassword, anyEnd, everywhere}, {"passwordconfirm", "password", isPassword, anyEnd, everywhere},
 	{"dockerconfigjson", "credentials", isRandom, anyEnd, inKey | inText},
 	{"pw", "password", isPassword, wordEnd, everywhere}, {"passwordsalt", "salt", isRandom, wordEnd, everywhere}, {"tokensalt", "salt", isRandom, wordEnd, everywhere},
 	{"secretsalt", "salt", isRandom, wordEnd, everywhere},

@@ -426,7 +426,7 @@ func (m *matcher) nextSign(u character) *rule {
 }
 
 // linkWords are words between the name of a credential and its value in a sentence.
-var linkWords = wordSet("created rotated issued should must will by with is was to as value provided set been has now changed reset updated from generated be ist lautet war est es era son eh it")
+var linkWords = wordSet("created rotated issued should must will by with is was to as value provided set been has now changed reset updated from generated successfully be ist lautet war est es era son eh it")
 
 // farWords are words after the name of a credential that say what it is for. More words may follow them, as in "the
 // password for the database is".
