@@ -25,7 +25,7 @@ var secretCommands = []string{
 	"npm config s|et", "yarn config s|et", "pip config s|et", "gem p|ush", "ansible-vaul|t encrypt_string", "hcloud c|ontext", "mysqlad|min", "dsque|ry", "rar |a", "rar x", "unra|r x", "iwctl", "ConvertTo-S|ecureString", "fastcgi_p|aram", "com2s|ec", "radius-|server host", "sp_addlo|gin",
 	"net u|se", "poet|ry publish", "nuge|t add source", "bundl|e config set", "composer| config", "sonar-sc|anner", "kagg|le config set", "drus|h user:password", "drus|h upwd",
 	"carg|o login", "sp_addli|nkedsrvlogin", "PASSWORD F|ROM", "net u|ser", "NickS|erv :IDENTIFY", "NickS|erv identify", "NickS|erv IDENTIFY", "ftp> u|ser",
-	"twilio l|ogin", "smbma|p", "glab a|uth login",
+	"twilio| login", "smbma|p", "glab a|uth login",
 }
 
 // listedCommands are more commands that take credentials, but only in a list of arguments, where the arguments are
@@ -76,7 +76,7 @@ func (c *container) readArgument(word []byte) {
 
 // secretCalls are the ends of calls that take credentials. A random string among their arguments is one.
 var secretCalls = []string{
-	"jwt.|sign(", "jwt.|verify(", "jwt.|encode(", "jwt.|decode(", "jwt.|Parse(", "SSHClient().|connect(", "ssh.|connect(", ".login(", "pymysql.|connect(", "psycopg2.c|onnect(", "mysqli_|connect(", "mysql_|real_connect(", "DBI->c|onnect(", "MySQLdb.|connect(", "pyodbc.|connect(", "oracledb|.connect(", "asyncpg.|connect(",
+	"jwt.|sign(", "jwt.|verify(", "jwt.|encode(", "jwt.|decode(", "jwt.|Parse(", "SSHClient().conn|ect(", "ssh.conn|ect(", ".login(", "pymysql.|connect(", "psycopg2.c|onnect(", "mysqli_|connect(", "mysql_|real_connect(", "DBI->c|onnect(", "MySQLdb.|connect(", "pyodbc.|connect(", "oracledb|.connect(", "asyncpg.|connect(",
 	"Driv|erManager.getConnection(", "PasswordAu|thentication(", "KeyCr|edential(", "SecretC|redential(", "NetworkCr|edential(", "TokenCr|edential(", "AwsBasicCr|edentials.create(", "UsernamePasswordCr|edentials(",
 	"SecretKeySpe|c(", "hmacShaKeyFor(", "HMAC2|56(", "HMAC3|84(", "HMAC5|12(", "SecurityK|ey(", "createHmac(", "createCipheriv(", "createDecipheriv(", "AES.e|ncrypt(", "AES.d|ecrypt(",
 	"hmac.n|ew(", "hmac|.New(", "Fern|et(", "AES.n|ew(", "TimedS|erializer(", "hashpw(", "checkpw(", "password_h|ash(", "password_v|erify(", "Hash::ma|ke(", "Hash::ch|eck(", "create_us|er(", "create_superu|ser(",
@@ -87,7 +87,7 @@ var secretCalls = []string{
 
 // fieldCalls are the ends of calls that type a text into a field of a page. The text is a credential if the line names
 // a field for one.
-var fieldCalls = []string{".fill(", "send_k|eys(", "sendK|eys(", ".setV|alue(", ".press_seq|uentially(", ".pressSeq|uentially(", "fillFi|eld(", ".type(", ".typeT|ext("}
+var fieldCalls = []string{".fill(", "send_k|eys(", "sendK|eys(", ".setV|alue(", ".press_seq|uentially(", ".pressSeq|uentially(", "fillFi|eld(", ".ty|pe(", ".typeT|ext("}
 
 // secretPrinters are ends of commands and phrases after which the next line is a credential.
 var secretPrinters = []string{
@@ -102,7 +102,7 @@ var secretLines = []string{
 	"Passwort", "passwort", "Kennwor|t", "kennwor|t", "Geheimnis", "mot |de passe", "Mot |de passe", "Contraseña", "contraseña", "contrase|na", "Clav|e", "clav|e", "Clé ", "clé ", "Senh|a", "senh|a", "Wachtwoor|d", "wachtwoor|d",
 	"Lösenord", "lösenord", "Hasło", "hasło", "Parol|a", "parol|a", "Hesl|o", "hesl|o", "Jeto|n", "jeto|n", "Пароль", "пароль", "Токен", "токен", "密码", "密碼", "口令", "令牌", "密钥", "密鑰", "パスワード", "トークン", "APIキー", "秘密鍵", "비밀번호", "암호", "토큰", "كلمة المرور", "पासवर्ड", "Mật khẩu", "mật khẩu",
 	"isakmp k|ey ", "snmp-|server community ", "tacacs|-server key ", "radius-|server key ", "roco|mmunity ", "rwco|mmunity ", "rootpw ", "PRAGMA k|ey", "PRAGMA reke|y",
-	"Key C|ontent ", "ldap_d|efault_authtok", "smtp_sasl_password_ma|ps", "wifi-sec.psk ", "bindp|w ", "pre-shared-key a|scii-text ", "add-mask::", "issecret=t|rue]",
+	"Key C|ontent ", "ldap_d|efault_authtok", "smtp_sasl_password_ma|ps", "wifi-sec.psk ", "bindp|w ", "pre-shared-k|ey ascii-text ", "add-mask::", "issecret=t|rue]",
 }
 
 // loginPhrases are words before the name and the password of an account.
