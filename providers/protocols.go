@@ -306,10 +306,11 @@ func errorWords(body json.Value) string {
 	if body.Kind() == '[' { // Google's streams without SSE are lists
 		body = elementAt(body, 0)
 	}
-	err := body.Get("error")
+	err, first := body.Get("error"), elementAt(body.Get("errors"), 0) // Cloudflare's API has a list of errors
 	for _, text := range []json.Value{
 		err.Get("message"), err, body.Get("message"), body.Get("Message"), body.Get("detail"), body.Get("error_description"),
 		body.Get("msg"), body.Get("error_msg"), body.Get("errmsg"), body.Get("errorMessage"),
+		first.Get("message"), first.Get("detail"), first,
 	} {
 		if text.HasText() {
 			return text.Text()

@@ -385,6 +385,8 @@ func TestWordsOfRefusals(t *testing.T) {
 			"REQUEST_REFUSED error client: refused (HTTP 422): messages[1]; the provider reports 422: messages[1].content: Field required"},
 		{"Mistral", asked{}, asked{call("{}"), `{"object":"error","message":{"detail":[{"loc":["body","top_p"],"msg":"Input should be a valid number"},{"loc":["body"],"msg":"No"}]},"type":"invalid_request_error"}`, 422},
 			"REQUEST_REFUSED error client: refused (HTTP 422); the provider reports invalid_request_error: top_p: Input should be a valid number; No"},
+		{"Cloudflare", asked{}, asked{call("{}"), `{"success":false,"errors":[{"code":5006,"message":"oneOf at '/' not met"}],"result":{},"messages":[]}`, 400},
+			"REQUEST_REFUSED error client: refused (HTTP 400); the provider reports 400: oneOf at '/' not met"},
 		{"a list without problems", asked{}, asked{call("{}"), `{"detail":[{"a":1}]}`, 422}, "REQUEST_REFUSED error client: refused (HTTP 422); the provider reports 422: HTTP status 422, without a reason"},
 		{"the model's output", asked{}, asked{call("{}"), `{"error":{"message":"Failed to call a function.","type":"invalid_request_error","code":"tool_use_failed","failed_generation":"<function=netstat>"}}`, 400},
 			"PROVIDER_ERROR error provider: the provider reports tool_use_failed: Failed to call a function."},
