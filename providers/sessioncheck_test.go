@@ -84,6 +84,8 @@ func TestSessionPairs(t *testing.T) {
 		{"the user went back", "", []sessionStep{begin, {asks: []string{ask}, answers: done, back: true}}},
 		{"a compaction removed the calls", "", []sessionStep{begin, {asks: []string{userEntry(`"A summary."`)}, answers: done, whole: true}}},
 		{"a result follows the compaction", "ORPHAN_RESULT warn", []sessionStep{begin, {asks: []string{userEntry(`"A summary."`), resultEntry("q1", "a")}, answers: done, whole: true}}},
+		{"an id is used again after the compaction", "ID_DUP_ACROSS_TURNS info q1", []sessionStep{begin, {asks: []string{userEntry(`"A summary."`)}, answers: modelEntry("m2", "tool_use", callBlock("q1")), whole: true},
+			{asks: []string{resultEntry("q1", "a")}, answers: done}}},
 		{"two results", "RESULT_TWICE warn", []sessionStep{begin, {asks: []string{resultEntry("q1", "a"), resultEntry("q2", "b"), resultEntry("q1", "stopped")}, answers: done}}},
 		{"a result written twice", "", []sessionStep{begin, {asks: []string{resultEntry("q1", "a"), resultEntry("q2", "b"), resultEntry("q1", "a")}, answers: done}}},
 		{"a result without a call", "ORPHAN_RESULT warn", []sessionStep{begin, {asks: []string{resultEntry("q1", "a"), resultEntry("q2", "b"), resultEntry("q7", "c")}, answers: done}}},
