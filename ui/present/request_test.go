@@ -114,6 +114,25 @@ func TestBreakdownWithoutTokens(t *testing.T) {
 	}
 }
 
+// TestOffsetOf checks the place of a value in the body: of a part of the body exactly, and of a copy after the previous
+// one, or else anywhere.
+func TestOffsetOf(t *testing.T) {
+	body := json.Value(`{"a":"x","b":"y","c":"x"}`)
+	r := &breakdownReader{body: body}
+	copied := func(text string) json.Value { return json.Value(strings.Clone(text)) }
+	for i, test := range []struct {
+		value json.Value
+		want  int
+	}{
+		{body.Get("c"), 21}, {body.Get("a"), 5}, {body.Get("b"), 13},
+		{copied(`"x"`), 5}, {copied(`"y"`), 13}, {copied(`"x"`), 21}, {copied(`"y"`), 13}, {copied(`"z"`), -1}, {nil, -1},
+	} {
+		if got := r.offsetOf(test.value); got != test.want {
+			t.Errorf("%d: %s: %d, want %d", i, test.value, got, test.want)
+		}
+	}
+}
+
 // TestBreakdownRows checks that a request with many parts has few rows, and that no byte is lost.
 func TestBreakdownRows(t *testing.T) {
 	body := `{"tools":[`
