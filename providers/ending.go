@@ -15,8 +15,8 @@ import (
 	"toolscope/stream/lazyregexp"
 )
 
-// checkStatus reports an HTTP error if no turn has an error from the body. The body may be empty, or a gateway's page. It
-// also reports a page or an empty body in place of a model's response.
+// checkStatus reports an HTTP error if no turn has an error from the body. The body may be empty, or a gateway's page.
+// It also reports a page or an empty body in place of a model's response.
 func (x *Exchange) checkStatus() {
 	page, empty := isPage(x.Head, &x.Response), isEmptyResponse(x)
 	if x.Head.Status < 400 && !page && !empty || x.AnsweredHere || x.Protocol == &plainHTTP {
@@ -51,8 +51,8 @@ func (x *Exchange) checkStatus() {
 	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: cmp.Or(json.Value(body).Get("error").Get("type").Text(), x.awsErrorType(), fmt.Sprint(x.Head.Status))}})
 }
 
-// isEmptyResponse reports whether a request for a model got a complete response without content. Other programs' files may
-// lack the body.
+// isEmptyResponse reports whether a request for a model got a complete response without content. It doesn't judge
+// other programs' files, which may lack the body.
 func isEmptyResponse(x *Exchange) bool {
 	return len(x.turns) == 0 && x.Head.Status/100 == 2 && x.Head.Method == "POST" && x.Head.Wrappers == "" &&
 		!x.cutShort() && x.EndReason == "" && x.gap.missed == 0 && !x.gap.undecoded &&
@@ -158,8 +158,11 @@ func (e *exchangeEnd) cutShort() bool { return e.by > stream.Provider }
 
 // handleEnding emits the events that the decoder makes at the end. If a party other than the provider ended the
 // response, missing parts are not findings. If the response has only a few frames, an unknown protocol is not a
-// finding either.
+// finding either. Neither is the unknown form of an HTTP error.
 func (x *Exchange) handleEnding(e stream.Event) {
+	if e.Kind == stream.Found && x.Head.Status >= 400 && stream.PayloadOf[stream.Finding](e).Diagnosis == protocolUnknown {
+		return
+	}
 	if e.Kind == stream.Found && x.cutShort() {
 		d := stream.PayloadOf[stream.Finding](e).Diagnosis
 		if d != protocolUndecoded && (d != protocolUnknown || x.waiting < maxUnclaimed) {
@@ -198,8 +201,8 @@ func (d plainDecoder) Frame(stream.Frame) error {
 // Close leaves the turn open. The exchange ends the turn when the HTTP response ends.
 func (plainDecoder) Close() {}
 
-// isPlain reports whether no model is involved. The path shows this, or the server sent the client to another address or
-// refused a WebSocket.
+// isPlain reports whether no model is involved. The path shows this, or the server sent the client to another address
+// or refused a WebSocket.
 func (x *Exchange) isPlain() bool {
 	if x.in.forcedFor(x.Number) != nil {
 		return false

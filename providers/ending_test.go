@@ -26,6 +26,7 @@ func TestGateways(t *testing.T) {
 		{"envoy", 503, map[string][]string{"Server": {"envoy"}}, "upstream connect error or disconnect/reset before headers", stream.Gateway, "the gateway envoy reports"},
 		{"no body", 502, map[string][]string{"Server": {"Caddy"}}, "", stream.Gateway, "the gateway Caddy reports"},
 		{"a page with status 200", 200, nil, "<!doctype html><title>Console</title>", stream.Gateway, "a gateway reports 200: HTTP status 200, with a page instead of a response, because the address may be wrong: Console"},
+		{"a form of error that no protocol has", 503, nil, `{"detail":"No worker"}`, stream.Provider, "the provider reports 503: No worker"},
 		{"an empty body", 200, nil, "", stream.Provider, "the provider reports 200: HTTP status 200, with an empty body"},
 		{"only a comment", 200, nil, ": ping\n\n", stream.Provider, "the provider reports 200: HTTP status 200, without a response in the body"},
 		{"an empty list", 200, nil, "[]", stream.Provider, "the provider reports 200: HTTP status 200, without a response in the body"},
