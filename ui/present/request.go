@@ -137,22 +137,21 @@ func (r *breakdownReader) offsetOf(value json.Value) int {
 	if at := cap(r.body) - cap(value); at >= 0 && at+len(value) <= len(r.body) && &r.body[at] == &value[0] {
 		return at
 	}
+	for from := 0; ; { // the slice may have a smaller capacity
+		n := bytes.Index(r.body[from:], value)
+		if n < 0 {
+			break
+		}
+		if &r.body[from+n] == &value[0] {
+			return from + n
+		}
+		from += n + 1
+	}
 	copied := bytes.Index(r.body[r.from:], value)
 	if copied >= 0 {
 		copied += r.from
 	} else {
 		copied = bytes.Index(r.body, value)
-	}
-	for at := copied; at >= 0; {
-		if &r.body[at] == &value[0] {
-			copied = at
-			break
-		}
-		next := bytes.Index(r.body[at+1:], value)
-		if next < 0 {
-			break
-		}
-		at += 1 + next
 	}
 	r.from = max(r.from, copied)
 	return copied

@@ -124,7 +124,7 @@ func TestOffsetOf(t *testing.T) {
 		value json.Value
 		want  int
 	}{
-		{body.Get("c"), 21}, {body.Get("a"), 5}, {body.Get("b"), 13},
+		{body.Get("c"), 21}, {body.Get("a"), 5}, {body.Get("b"), 13}, {slices.Clip(body.Get("c")), 21}, {slices.Clip(body.Get("a")), 5},
 		{copied(`"x"`), 5}, {copied(`"y"`), 13}, {copied(`"x"`), 21}, {copied(`"y"`), 13}, {copied(`"z"`), -1}, {nil, -1},
 	} {
 		if got := r.offsetOf(test.value); got != test.want {
