@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -226,6 +227,23 @@ usage {"input_tokens":7,"output_tokens":2,"cache_read_input_tokens":3}
 	} {
 		if got := describeMessage(test.reader()(json.Value(test.entry))); got != test.want {
 			t.Errorf("%s:\ngot\n%s\nwant\n%s", test.name, got, test.want)
+		}
+	}
+}
+
+// TestRequestOf checks the request in the entries of an agent: its conversation, which names the sub-agent if there is
+// one, and the messages of both sides.
+func TestRequestOf(t *testing.T) {
+	const said = `"type":"assistant","model":"m","message":{"parts":[{"functionCall":{"id":"c","name":"f"}}]}`
+	qwen := &agents[slices.IndexFunc(agents, func(a agent) bool { return a.wrapper == "qwen-code session" })]
+	for entries, want := range map[string]string{
+		`{"type":"user","sessionId":"s","message":{"parts":[{"text":"hi"}]}}`:                                  `{"conversation":"s","contents":[{"role":"user","parts":[{"text":"hi"}]}]}`,
+		`{"type":"user","sessionId":"s","isSidechain":true,"agentId":"a","message":{"parts":[{"text":"hi"}]}}`: `{"conversation":{"id":"s","agent":"a"},"contents":[{"role":"user","parts":[{"text":"hi"}]}]}`,
+		`"s"` + "\n{" + said + "}\n" + `{"type":"user","message":{"parts":[{"text":"hi"}]}}`: `{"conversation":"s","contents":[{"role":"model","parts":[{"functionCall":{"id":"c","name":"f"}}]},` +
+			`{"role":"user","parts":[{"text":"hi"}]}]}`,
+	} {
+		if got := string(qwen.requestOf([]byte(entries))); got != want {
+			t.Errorf("%s:\ngot  %s\nwant %s", entries, got, want)
 		}
 	}
 }
