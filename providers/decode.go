@@ -319,7 +319,7 @@ func (x *Exchange) emitEvent(e *stream.Event) {
 	x.noteTurnEnd(e, turn)
 	x.compareWithRequest(e, turn)
 	x.checkBudget(e, turn)
-	x.checkContent(e, turn)
+	checkContent(x, e, turn)
 	x.silence.afterEvent(e, turn)
 	x.past.afterEvent(e)
 	x.requests.afterEvent(e)

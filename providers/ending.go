@@ -48,7 +48,7 @@ func (x *Exchange) checkStatus() {
 	case why == "":
 		why = fmt.Sprintf("HTTP status %d, without a reason", x.Head.Status)
 	}
-	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: cmp.Or(json.Value(body).Get("error").Get("type").Text(), x.awsErrorType(), fmt.Sprint(x.Head.Status))}})
+	x.emit(stream.Event{Kind: stream.Failure, Turn: x.lastTurn(), Text: why, What: &stream.FailureInfo{Code: cmp.Or(json.Value(body).Get("error").Get("type").Text(), awsErrorType(x.Head), fmt.Sprint(x.Head.Status))}})
 }
 
 // isEmptyResponse reports whether a request for a model got a complete response without content. It doesn't judge
@@ -60,8 +60,8 @@ func isEmptyResponse(x *Exchange) bool {
 }
 
 // awsErrorType returns the type of an error of AWS, which is in a header, or "".
-func (x *Exchange) awsErrorType() string {
-	kind, _, _ := strings.Cut(strings.Join(x.Head.Header["X-Amzn-Errortype"], ""), ":")
+func awsErrorType(head *stream.Head) string {
+	kind, _, _ := strings.Cut(strings.Join(head.Header["X-Amzn-Errortype"], ""), ":")
 	return kind
 }
 
@@ -369,7 +369,7 @@ func (x *Exchange) statusOf(words string) int {
 // fault, unless the provider only refuses it for now, or refuses the model's output. HTML never comes from a provider.
 func (x *Exchange) causeOfFailure(said stream.FailureInfo, words string, turn int32) *stream.FailureInfo {
 	if said.By == 0 && x.Head.Status >= 400 {
-		said.Code = cmp.Or(said.Code, x.awsErrorType())
+		said.Code = cmp.Or(said.Code, awsErrorType(x.Head))
 	}
 	if status := x.statusOf(words); said.By == 0 && status == 0 && sessionOf(x.Head) != nil {
 		switch {

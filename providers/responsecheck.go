@@ -271,7 +271,7 @@ const maxEmptyTokens = 16
 var doneWords = []string{"stop", "end_turn", "STOP", "completed", "COMPLETE"}
 
 // checkContent reports a complete turn without text and calls, if the request has tools.
-func (x *Exchange) checkContent(e *stream.Event, number int32) {
+func checkContent(x *Exchange, e *stream.Event, number int32) {
 	if e.Kind != stream.TurnClose || e.Turn == stream.NoTurn {
 		return
 	}

@@ -154,11 +154,8 @@ func newScanner(shapes []*rule) *scanner {
 	s.addAssignment("<b>")
 	s.pairs[pairOf('"', '>')] |= mayFollow // the end of an element with attributes
 	s.stops.addEnd("\">")
-	for _, sign := range []string{" ?=", "||="} {
-		s.addAssignment(sign)
-	}
-	for _, flag := range []string{`-u",`, `-u',`, `ss":`, `sh":`} { // a flag, and the ends of exactKeys
-		s.addAssignment(flag)
+	for _, end := range []string{" ?=", "||=", `-u",`, `-u',`, `ss":`, `sh":`} { // signs, a flag, and the ends of exactKeys
+		s.addAssignment(end)
 	}
 	for _, end := range []string{"UES(", "UES ", "UES\n", "ues(", "ues "} { // the ends of VALUES
 		s.addContext(end)
