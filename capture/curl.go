@@ -247,7 +247,46 @@ func (d *curlOutput) Close(recs []Record, end End, why string, at time.Duration)
 	} else if note = "the dump ends inside the headers"; len(d.rest) > 0 {
 		note = fmt.Sprintf("%s: %q", note, d.rest)
 	}
-	return append(recs, d.completeRecord(Record{At: at, Note: note, End: end, Why: why}))
+	return d.endBody(recs, Record{At: at, Note: note, End: end, Why: why})
+}
+
+// failureLine matches the last line that curl writes to standard error if a transfer fails. A file has the line if
+// both of curl's outputs were written to it.
+var failureLine = lazyregexp.New(`^curl: \((\d{1,3})\) ([^\r\n]{1,300})(?:\r?\n)?$`)
+
+// failureParties has the party that ended a transfer, by curl's exit code. The list contains only codes that mean that
+// a response was cut off. Source: https://curl.se/docs/manpage.html#EXIT
+var failureParties = map[string]Party{
+	"16": Network, "18": Network, "23": Client, "28": Client, "42": Client, "55": Network, "56": Network, "92": Network, "95": Network,
+}
+
+// failureOf returns the reason and the party in curl's last line. The party is "" if the text is no such line.
+func failureOf(text []byte) (why string, by Party) {
+	if m := failureLine().FindSubmatch(text); m != nil {
+		return "curl: " + string(m[2]), failureParties[string(m[1])]
+	}
+	return "", ""
+}
+
+// maxFailureLine is longer than any line that failureLine matches.
+const maxFailureLine = 320
+
+// partOfFailure matches the beginning of a line from curl about a failure.
+var partOfFailure = lazyregexp.New(`^curl: \((?:\d{1,3}(?:\)(?: [^\r\n]{0,300}(?:\r?\n?))?)?)?$`)
+
+// possibleFailure returns the offset in p at which curl's last line may begin, or -1. The line needn't follow a line break.
+func possibleFailure(p []byte) int {
+	const begin = "curl: ("
+	from := max(0, len(p)-maxFailureLine)
+	if i := bytes.LastIndex(p[from:], []byte(begin)); i >= 0 && partOfFailure().Match(p[from+i:]) {
+		return from + i
+	}
+	for n := min(len(p), len(begin)-1); n > 0; n-- {
+		if bytes.HasSuffix(p, []byte(begin[:n])) {
+			return len(p) - n
+		}
+	}
+	return -1
 }
 
 // remark matches remarks of curl -v after a body or between its chunks, with or without a preceding line break. A

@@ -107,6 +107,50 @@ func TestCurlDumpInPieces(t *testing.T) {
 	}
 }
 
+// TestCurlFailure checks that curl's last line about a failure is the reason for the end, and not part of the body. Other
+// text remains in the body.
+func TestCurlFailure(t *testing.T) {
+	const head, begin, cut = "HTTP/2 200\nX-Kind: a\n\n", "event: ping\ndata: {\"type\":", "curl: (18) transfer closed with outstanding read data remaining"
+	long := "curl: (18) " + string(bytes.Repeat([]byte("x"), maxFailureLine))
+	for _, test := range []struct {
+		name, text, body string
+		end              End
+		why              string
+		by               Party
+	}{
+		{"after a head", head + begin + "\n" + cut + "\n", begin + "\n", EndCut, cut[:6] + cut[11:], Network},
+		{"without a head", events + begin + "\n" + cut + "\n", events + begin + "\n", EndCut, cut[:6] + cut[11:], Network},
+		{"in the middle of a line", head + begin + cut + "\r\n", begin, EndCut, cut[:6] + cut[11:], Network},
+		{"the client's time limit", head + events + "curl: (28) Operation timed out", events, EndCut, "curl: Operation timed out", Client},
+		{"no body", head + "curl: (56) Recv failure", "", EndCut, "curl: Recv failure", Network},
+		{"-v", "> GET / HTTP/2\n>\n< HTTP/2 200\n< \n" + events + "* Closing connection\n" + cut + "\n", events, EndCut, cut[:6] + cut[11:], Network},
+
+		{"not the last line", head + cut + "\n" + events, cut + "\n" + events, EndEOF, "", ""},
+		{"a code that doesn't cut off a response", head + events + "curl: (6) Could not resolve host: h", events + "curl: (6) Could not resolve host: h", EndEOF, "", ""},
+		{"part of such a line", head + events + "curl: (", events + "curl: (", EndEOF, "", ""},
+		{"a longer line", head + events + long, events + long, EndEOF, "", ""},
+	} {
+		for size := 1; size < 100; size += 7 {
+			in := newInputReader("in", &exchangeNumbers{})
+			var recs []Record
+			for part := range slices.Chunk([]byte(test.text), size) {
+				some, err := in.write(bytes.Clone(part), NoTime)
+				if recs = append(recs, some...); err != nil {
+					t.Fatal(err)
+				}
+			}
+			recs = append(recs, in.close(EndEOF, "", NoTime)...)
+			body := ""
+			for _, r := range recs {
+				body += string(r.Data)
+			}
+			if last := recs[len(recs)-1]; body != test.body || last.End != test.end || last.Why != test.why || last.By != test.by {
+				t.Fatalf("%s, in pieces of %d: %q, %s %q %q", test.name, size, body, last.End, last.Why, last.By)
+			}
+		}
+	}
+}
+
 func quoted(s string) string { return outline([]Record{{Exchange: 1, Data: []byte(s)}})[2:] }
 
 func TestCurlRequest(t *testing.T) {

@@ -466,9 +466,10 @@ type bodyReader struct {
 	exchange int   // 0 before the first record
 	head     *Head // nil after the first record
 	numbers  *exchangeNumbers
-	line     int   // number of bytes of the unfinished line
-	over     bool  // the line is too long: its rest is skipped
-	passed   int64 // number of skipped bytes
+	line     int    // number of bytes of the unfinished line
+	over     bool   // the line is too long: its rest is skipped
+	passed   int64  // number of skipped bytes
+	held     []byte // the end of the bytes, which may be curl's last line
 }
 
 // maxEventBytes is the maximum number of bytes of a line that are read. The rest isn't held in memory and is
@@ -476,6 +477,17 @@ type bodyReader struct {
 const maxEventBytes = 64 << 20
 
 func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record, error) {
+	if len(b.held) > 0 {
+		p, b.held = append(b.held, p...), nil
+	}
+	if n := possibleFailure(p); n >= 0 {
+		b.held, p = bytes.Clone(p[n:]), p[:n]
+	}
+	return b.writeBytes(recs, p, at), nil
+}
+
+// writeBytes writes bytes that are part of the body.
+func (b *bodyReader) writeBytes(recs []Record, p []byte, at time.Duration) []Record {
 	if b.over {
 		n := bytes.IndexAny(p, "\r\n")
 		if b.over = n < 0; b.over {
@@ -485,7 +497,7 @@ func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record,
 		p = p[n:]
 	}
 	if len(p) == 0 {
-		return recs, nil
+		return recs
 	}
 	i := bytes.LastIndexByte(p, '\n')
 	if i < 0 {
@@ -497,7 +509,7 @@ func (b *bodyReader) Write(recs []Record, p []byte, at time.Duration) ([]Record,
 		b.line += len(p)
 		b.over = b.line > maxEventBytes
 	}
-	return append(recs, b.completeRecord(b.noteSkipped(Record{At: at, Data: p[:len(p):len(p)]}))), nil
+	return append(recs, b.completeRecord(b.noteSkipped(Record{At: at, Data: p[:len(p):len(p)]})))
 }
 
 // noteSkipped makes a record report the bytes that were skipped before it.
@@ -510,7 +522,19 @@ func (b *bodyReader) noteSkipped(r Record) Record {
 }
 
 func (b *bodyReader) Close(recs []Record, end End, why string, at time.Duration) []Record {
-	return append(recs, b.completeRecord(b.noteSkipped(Record{At: at, End: end, Why: why})))
+	return b.endBody(recs, b.noteSkipped(Record{At: at, End: end, Why: why}))
+}
+
+// endBody writes the held bytes and the record of the end. If the held bytes are curl's last line, the line becomes the
+// reason for the end instead.
+func (b *bodyReader) endBody(recs []Record, end Record) []Record {
+	if why, by := failureOf(b.held); by != "" && end.End == EndEOF {
+		end.End, end.Why, end.By = EndCut, why, by
+	} else {
+		recs = b.writeBytes(recs, b.held, end.At)
+	}
+	b.held = nil
+	return append(recs, b.completeRecord(end))
 }
 
 // completeRecord sets the exchange and the head of a record of the response side.
