@@ -260,7 +260,7 @@ var failureParties = map[string]Party{
 	"16": Network, "18": Network, "23": Client, "28": Client, "42": Client, "55": Network, "56": Network, "92": Network, "95": Network,
 }
 
-// failureOf returns the reason and the party in curl's last line. The party is "" if the text is no such line.
+// failureOf returns the reason and the party in curl's last line. The party is "" for other text.
 func failureOf(text []byte) (why string, by Party) {
 	if m := failureLine().FindSubmatch(text); m != nil {
 		return "curl: " + string(m[2]), failureParties[string(m[1])]
