@@ -58,6 +58,7 @@ var All = []capture.Format{
 	claudeSession,
 	codexRollout,
 	mcpLines,
+	mcpLog,
 	messageLines,
 	conversations,
 	logLines,

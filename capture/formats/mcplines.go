@@ -1,7 +1,11 @@
 package formats
 
 import (
+	"bytes"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"toolscope/capture"
 	"toolscope/stream/json"
@@ -100,4 +104,107 @@ func (d *mcpDialogue) close(recs []capture.Record) []capture.Record {
 		recs = append(recs, capture.Record{Exchange: 1, At: capture.NoTime, End: capture.EndEOF})
 	}
 	return recs
+}
+
+// mcpLog reads Claude Desktop's logs of MCP servers, mcp.log and mcp-server-NAME.log. A line with a message has its
+// time, the name of the server and the sender. Source: the log in
+// https://github.com/modelcontextprotocol/typescript-sdk/issues/179.
+var mcpLog = capture.Format{
+	Name:  "mcp log",
+	Title: "Claude Desktop: mcp.log, mcp-server-NAME.log",
+	Sniff: sniffMCPLog,
+	New: func(in *capture.Input) capture.Reader {
+		return &mcpLogReader{recordWriter: recordWriter{in: in}, servers: map[string]int{}}
+	},
+}
+
+var (
+	mcpLogLine = lazyregexp.New(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z) \[([^\]]{1,100})\] \[\w+\] (?:Message from (client|server): )?`)
+	mcpLogPart = lazyregexp.New(`^[\dT:.-]{0,23}(?:Z ?(?:\[[^\]]{0,100}(?:\] ?(?:\[\w*\]?)?)?)?)?$`) // the beginning of a line
+)
+
+// maxMCPLogLines is the maximum number of lines before the first message.
+const maxMCPLogLines = 200
+
+func sniffMCPLog(first []byte, whole bool) capture.SniffResult {
+	text := bytes.TrimPrefix(first, []byte(bom))
+	for n := range maxMCPLogLines {
+		line, rest, ended := bytes.Cut(text, []byte("\n"))
+		switch m := mcpLogLine().FindSubmatch(line); {
+		case m != nil && len(m[3]) > 0:
+			return capture.SniffResult{Is: capture.Yes, Why: "a line has a message of an MCP client or server"}
+		case n == 0 && m == nil && (ended || !mcpLogPart().Match(line)):
+			return capture.SniffResult{}
+		case !ended:
+			return sniffMaybe(whole)
+		}
+		text = rest
+	}
+	return capture.SniffResult{}
+}
+
+// mcpLogReader reads a log. Each process of a server is an exchange, which begins with the message initialize.
+type mcpLogReader struct {
+	recordWriter
+	jsonLines
+	servers map[string]int // the open exchange of each server
+	others  otherLines
+}
+
+func (r *mcpLogReader) Write(recs []capture.Record, p []byte, _ time.Duration) ([]capture.Record, error) {
+	r.write(p, r.readLine)
+	return r.takeWritten(recs), nil
+}
+
+// readLine reads one line. A line without a complete message counts as another line.
+func (r *mcpLogReader) readLine(line []byte) {
+	m := mcpLogLine().FindSubmatch(line)
+	var message []byte
+	if m != nil && len(m[3]) > 0 {
+		var span json.ValueScanner
+		if n, done := span.Write(line[len(m[0]):]); done && isObject(line[len(m[0]):][:n]) {
+			message = append(bytes.Clone(line[len(m[0]):][:n]), '\n')
+		}
+	}
+	if message == nil {
+		r.others.addLine(1, line)
+		return
+	}
+	at, _ := time.Parse(time.RFC3339Nano, string(m[1]))
+	name, side := string(m[2]), capture.Response
+	if string(m[3]) == "client" {
+		side = capture.Request
+	}
+	exchange, open := r.servers[name]
+	if begins := side == capture.Request && hasText(json.Find(message, "method"), "initialize"); open && begins {
+		r.writeFor(exchange, capture.Record{At: r.in.RecordTime(at), End: capture.EndEOF})
+		open = false
+	}
+	if !open {
+		exchange = r.in.NextExchange()
+		r.servers[name] = exchange
+		head := r.in.NewHead([]string{"mcp log"})
+		head.Method, head.URL, head.Start = capture.Stdio, "mcp:"+name, at
+		r.writeFor(exchange, capture.Record{Side: capture.Request, At: r.in.RecordTime(at), Head: head})
+	}
+	r.writeFor(exchange, capture.Record{Side: side, At: r.in.RecordTime(at), Data: message})
+}
+
+func (r *mcpLogReader) Close(recs []capture.Record, _ capture.End, why string, _ time.Duration) []capture.Record {
+	if len(r.held) > 0 {
+		r.readLine(r.held)
+	}
+	for _, exchange := range slices.Sorted(maps.Values(r.servers)) {
+		r.writeFor(exchange, capture.Record{At: capture.NoTime, End: capture.EndEOF})
+	}
+	if why != "" {
+		r.addNote(false, "%s", why)
+	}
+	if r.current == 0 {
+		r.current = r.in.NextExchange()
+	}
+	if r.others.count > 0 {
+		r.writeRecord(capture.Record{At: capture.NoTime, Others: r.others.count, OtherLines: r.others.last})
+	}
+	return r.close(recs)
 }

@@ -1,6 +1,7 @@
 package formats
 
 import (
+	"strings"
 	"testing"
 
 	"toolscope/capture"
@@ -44,6 +45,28 @@ func TestMCPIdsOfBothSides(t *testing.T) {
 	} {
 		if got := d.sideOf([]byte(m.line)); got != m.want {
 			t.Errorf("%s: side %s", m.line, got)
+		}
+	}
+}
+
+// TestMCPLogDetection checks that only a log with messages of an MCP server is read as such a log.
+func TestMCPLogDetection(t *testing.T) {
+	const begin, message = "2026-04-01T10:00:00.000Z [tides] [info] ", `Message from server: {"jsonrpc":"2.0","id":0,"result":{}}` + "\n"
+	for _, test := range []struct {
+		name, text string
+		whole      bool
+		want       capture.SniffVerdict
+	}{
+		{"a message first", begin + message, true, capture.Yes},
+		{"other lines first", begin + "Initializing server...\nlistening\n" + begin + message, true, capture.Yes},
+		{"more may follow", begin + "Initializing server...\n", false, capture.Maybe},
+		{"no message", begin + "Initializing server...\n", true, capture.No},
+		{"no message in many lines", strings.Repeat(begin+"waiting\n", maxMCPLogLines), false, capture.No},
+		{"another log", "2026-04-01T10:00:00.000Z INFO tides " + message, false, capture.No},
+		{"a line without a time", "Server running\n" + begin + message, true, capture.No},
+	} {
+		if got := mcpLog.Sniff([]byte(test.text), test.whole); got.Is != test.want {
+			t.Errorf("%s: %+v", test.name, got)
 		}
 	}
 }

@@ -32,6 +32,7 @@ var recorded = []struct {
 	{geminiAnswers, []string{"gemini.responses"}},
 	{devTools, []string{"generations.json"}},
 	{mcpLines, []string{"mcp-lines.jsonl"}},
+	{mcpLog, []string{"mcp-server-tides.log"}},
 }
 
 // readParts returns the records of an input that arrives in several parts.
