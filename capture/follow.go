@@ -414,7 +414,6 @@ type changeWatcher struct {
 	scan    time.Duration     // timer period for directories
 	watcher *fsnotify.Watcher // nil without notifications
 	events  <-chan fsnotify.Event
-	errors  <-chan error
 	names   map[string]bool // base names of the followed paths
 	dirs    map[string]bool // directories in which every file is followed
 	watched map[string]bool
@@ -428,7 +427,12 @@ func newChangeWatcher(o Options) *changeWatcher {
 		return a
 	}
 	if w, err := fsnotify.NewWatcher(); err == nil {
-		a.watcher, a.events, a.errors = w, w.Events, w.Errors
+		a.watcher, a.events = w, w.Events
+		// Without a reader for its errors, the watcher may hold the lock that Add and Remove need, and wait for ever.
+		go func() {
+			for range w.Errors { // the timer makes up for lost events
+			}
+		}()
 	}
 	return a
 }
@@ -472,10 +476,6 @@ func (a *changeWatcher) waitForEvent(ctx context.Context, looked time.Duration, 
 			} else if a.noteEvent(e) {
 				a.drainEvents()
 				return true
-			}
-		case _, ok := <-a.errors:
-			if !ok {
-				a.errors = nil
 			}
 		}
 	}

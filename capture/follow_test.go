@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/fsnotify/fsnotify"
 )
 
 func TestFollowAppend(t *testing.T) {
@@ -25,6 +27,21 @@ func TestFollowAppend(t *testing.T) {
 			d.t.Errorf("times %v, %v", recs[1].At, recs[2].At)
 		}
 	})
+}
+
+// TestWatcherErrorsAreRead checks that errors of the watcher are read while no file is waited for. A watcher that waits
+// for a reader may hold its lock, so that adding a path would wait for ever.
+func TestWatcherErrorsAreRead(t *testing.T) {
+	a := newChangeWatcher(Options{})
+	if a.watcher == nil {
+		t.Skip("the system has no notifications")
+	}
+	for range 3 {
+		a.watcher.Errors <- fsnotify.ErrEventOverflow
+	}
+	if err := a.watcher.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
 func TestFollowEmptyFile(t *testing.T) {
