@@ -38,8 +38,7 @@ func warmIn(s *rig, row string) (n int) {
 	return n
 }
 
-// TestHealthyHasNoWarmColour checks that no view has anything yellow, orange or red if there is no problem, and that a
-// problem has such a colour.
+// TestHealthyHasNoWarmColour checks that a problem makes a view contain yellow, orange or red, and that nothing else does.
 func TestHealthyHasNoWarmColour(t *testing.T) {
 	for _, name := range themes.Names()[:4] {
 		for _, dark := range []bool{true, false} {

@@ -228,7 +228,7 @@ func TestPlaceholders(t *testing.T) {
 	}
 }
 
-// TestOtherForm checks that an event is counted if the placeholder for it has another form.
+// TestOtherForm checks that an event is counted if its placeholder has another form.
 func TestOtherForm(t *testing.T) {
 	replace := func(records []capture.Record) []capture.Record {
 		all := slices.Clone(records)

@@ -61,8 +61,8 @@ func OpenStep(messages []protocol.Message) int {
 	return -1
 }
 
-// compareReasoning compares the reasoning of a turn with the history. It skips a turn whose content is no longer kept,
-// and a turn in an earlier step if its reasoning is signed.
+// compareReasoning compares the reasoning of a turn with the history. It skips a turn whose content was removed from
+// memory. It also skips a turn in an earlier step if its reasoning is signed.
 func (m *matcher) compareReasoning(t *candidateTurn) {
 	if m.KeptByProvider || t.Summary != nil || t.Target == nil || t.Target.Protocol != m.to.Protocol || t.state.unseen || t.state.aborted {
 		return

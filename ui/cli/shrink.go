@@ -438,8 +438,8 @@ func (s *shrinker) runCondition(records []capture.Record) (bool, error) {
 	return false, fmt.Errorf("--while: the command ended with: %w\nit must exit with 1 if the file still shows the problem, and with 0 if it doesn't", err)
 }
 
-// placeholderRecords returns the records with placeholders for their content. If there is no room for the placeholders,
-// the records are unchanged.
+// placeholderRecords returns the records with their content replaced by placeholders. If the placeholders don't fit, it
+// returns the records unchanged.
 func (s *shrinker) placeholderRecords(records []capture.Record) []capture.Record {
 	in := new(providers.Inspector)
 	s.prepare(in)
